@@ -113,7 +113,7 @@ def test_what_cannot_be_drawn_is_refused(tmp_path: Path) -> None:
         with_scene(make_job(plant, 1.0))
     box = Body.box("box", 1.0, (0.1, 0.1, 0.1))
     lost = replace(box, shapes=(*box.shapes, MeshFile(str(tmp_path / "lost.stl"))))
-    with pytest.warns(ModelWarning, match=r"scene: mesh .*lost\.stl': the file was not found"):
+    with pytest.warns(ModelWarning, match=r"a mesh is not drawn: mesh .*lost\.stl': the file was not found"):
         with_scene(make_job(RobotBuilder("r").add(lost).joint("hinge", "revolute", "world", "box").build(), 1.0))
     job = with_scene(make_job(kinemorph.library.pendulum(), 1.0))
     for target in ("matlab", "fmu3"):

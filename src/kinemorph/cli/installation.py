@@ -24,8 +24,7 @@ CORE = ("numpy", "scipy", "llvmlite", "matplotlib", "typer", "rich")
 EXTRAS: dict[str, tuple[str, str]] = {
     "mujoco-core": ("mujoco", "MJCF models"),
     "xacro": ("xacro", "xacro models"),
-    "trimesh": ("view", "mesh files of models"),
-    "pycollada": ("view", "mesh files in COLLADA, .dae"),
+    "trimesh": ("view", "mesh files .ply, .off and .glb"),
     "networkx": ("view", "scenes of several meshes"),
     "starlette": ("view", "the live viewer and the studio"),
     "uvicorn": ("view", "their web server"),

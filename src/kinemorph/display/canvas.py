@@ -146,7 +146,7 @@ def factor_out(axes: Any) -> None:
 
     largest = max(map(abs, axes.get_ylim()))
     power = math.floor(math.log10(largest)) if 0.0 < largest < math.inf else 0
-    if axes.get_yscale() != "linear" or -4 < power < 5:
+    if axes.get_yscale() != "linear" or -3 < power < 5:
         return
     axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y / 10.0**power:g}".replace("-", "\N{MINUS SIGN}")))
     written = str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))

@@ -163,13 +163,29 @@ def _defaults(trajectory: Run, known: dict[str, Column]) -> list[str]:
 # ── blocks ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def chosen_blocks(trajectory: Run, wanted: Sequence[str]) -> list[Block]:
-    """The columns that `wanted` selects (see `chosen`), as blocks of one group and unit, in the same order."""
+def chosen_blocks(trajectory: Run, wanted: Sequence[str], beside: Sequence[Run] = ()) -> tuple[list[Block], int]:
+    """(the columns that `wanted` selects, see `chosen`, as blocks of one group and unit in the same order; how many
+    were left out because they are of contacts that never touch, also in the runs `beside`).
+
+    A column that is named in full is never left out, nor is the last one.
+    """
     parts: dict[tuple[str, str], list[str]] = {}
-    for column in chosen(trajectory, wanted):
+    found = chosen(trajectory, wanted)
+    idle = {
+        column.name for column in found if column.name not in wanted and _never_touches(column, (trajectory, *beside))
+    }
+    idle = idle if len(idle) < len(found) else set()
+    for column in (one for one in found if one.name not in idle):
         group = "energy balance" if column.name == BALANCE else group_of(trajectory, column.name)
         parts.setdefault((group, column.unit), []).append(column.name)
-    return [Block(group, unit, _families(names)) for (group, unit), names in parts.items()]
+    return [Block(group, unit, _families(names)) for (group, unit), names in parts.items()], len(idle)
+
+
+def _never_touches(column: Column, runs: Sequence[Run]) -> bool:
+    """Whether a column is the normal force of a contact, and zero at all times of all runs."""
+    if column.unit != "N" or not column.name.endswith(".normal"):
+        return False
+    return not any(np.nan_to_num(values(run, column.name)).any() for run in runs if column.name in run.columns)
 
 
 def overlaid(trajectory: Trajectory, blocks: Sequence[Block], wanted: Sequence[str]) -> list[Block]:

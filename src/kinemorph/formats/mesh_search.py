@@ -57,14 +57,24 @@ class MeshSearch:
         path = os.path.realpath(f"{root}/{inner}")
         return path if path.startswith(f"{root}/") and os.path.isfile(path) else None
 
+    def _home(self, name: str) -> str:
+        """The folder to which a missing mesh belongs: where others of it or its package are; empty if none is found."""
+        folder = name.rpartition("/")[0]
+        if folder in self._folders:
+            return self._folders[folder][0]
+        try:
+            return str(find_file(folder, self.source, self.options, folder=True) or "") if _parts(name)[0] else ""
+        except (Outside, OSError, ValueError):
+            return ""
+
     def paths(self, uses: dict[str, MeshUse], findings: Findings) -> dict[str, str | None]:
         """The path of every mesh by name: "" if the file is missing, None if it is in a folder that may not be read.
 
-        Missing meshes give one warning per package. They are never an error, because the equations of motion do not
-        depend on them; contacts do, which the warning says. `uses` says where the model names each mesh.
+        Missing meshes give one warning per package and folder. They are never an error, because the equations of motion
+        do not depend on them; contacts do, which the warning says. `uses` says where the model names each mesh.
         """
         found: dict[str, str | None] = {}
-        lost: dict[str, list[str]] = {}
+        lost: dict[tuple[str, str], list[str]] = {}  # by package, and the folder in which they are expected
         outside = []
         for name in uses:
             try:
@@ -72,15 +82,15 @@ class MeshSearch:
             except (Outside, OSError, ValueError):
                 found[name] = None
                 outside.append(name)
+        for name in [name for name, path in found.items() if path == ""]:
+            lost.setdefault((_parts(name)[0], self._home(name)), []).append(name)
+        for (package, home), names in lost.items():
+            if home:
+                remedy = f"Put the file into '{home}', or correct its name."
+            elif package:
+                remedy = f"Name the folder that contains '{package}' in package_dirs (--package-dir)."
             else:
-                if not found[name]:
-                    lost.setdefault(_parts(name)[0], []).append(name)
-        for package, names in lost.items():
-            remedy = (
-                f"Name the folder that contains '{package}' in package_dirs (--package-dir)."
-                if package
-                else "Correct the path, or name the folder of the file in package_dirs (--package-dir)."
-            )
+                remedy = "Correct the path, or name the folder of the file in package_dirs (--package-dir)."
             _warn(findings, "mesh", uses, names, "is not found: it is not drawn, and touches nothing", remedy)
         if outside:
             remedy = "Name its folder in package_dirs (--package-dir), or move the file into the folder of the model."

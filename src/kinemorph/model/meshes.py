@@ -1,4 +1,4 @@
-"""Surfaces from mesh files (STL, DAE, OBJ, PLY, OFF, GLB), read by trimesh when they are drawn.
+"""Surfaces from mesh files, read when they are drawn: STL, OBJ and DAE here, PLY, OFF and GLB by trimesh.
 
 Files are cached, and read again when they change. Materials and textures that a file refers to are not opened. The size
 of a file and its number of faces are limited.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Callable
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from io import BytesIO
@@ -21,15 +22,12 @@ from kinemorph.disk_cache import kept_data
 from kinemorph.errors import MissingExtraError, ModelError
 from kinemorph.model import hulls
 from kinemorph.model.hulls import hull_points
+from kinemorph.model.mesh_files import collada, obj, stl
 from kinemorph.model.shapes import Mesh, MeshFile
 
 FILE_SIZE = 128_000_000  # bytes
 FACES = 2_000_000
 STAY = 0.02  # weight of the distance from the mean of the merged corners, relative to the distances from planes
-ENDINGS = ("stl", "dae", "obj", "ply", "off", "glb")
-EXPECTED = ", ".join(ENDINGS)
-
-FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attributes", "<u2")])  # of a binary STL file
 
 Points = npt.NDArray[np.float64]
 Faces = npt.NDArray[np.int64]
@@ -39,7 +37,7 @@ def surface(mesh_file: MeshFile, *, faces: int | None = None) -> Mesh:
     """The surface of a mesh file in meters, with the scale, placement and color of `mesh_file`.
 
     With `faces`, the surface is simplified to at most that many triangles, for pictures. Raises ModelError with the
-    reason if the file cannot be read, MissingExtraError if trimesh is not installed.
+    reason if the file cannot be read, MissingExtraError if it takes trimesh and that is not installed.
     """
     vertices, triangles = _arrays(mesh_file, faces)
     return Mesh(
@@ -98,10 +96,7 @@ def _version() -> str:
 def _arrays(mesh_file: MeshFile, faces: int | None) -> tuple[Points, Faces]:
     """The corner points [m] and triangles of a mesh file, in its own axes."""
     if not mesh_file.path:
-        raise ModelError(
-            f"mesh '{mesh_file.source}': the file was not found. Put it where the model file names it, or add its "
-            "folder to package_dirs."
-        )
+        raise ModelError(f"mesh '{mesh_file.source}': the file was not found. Put it where the model names it.")
     try:
         state = os.stat(mesh_file.path)
     except OSError as error:
@@ -137,46 +132,44 @@ def _read(path: str, changed: int, size: int) -> tuple[Points, Faces]:
 def _parsed(path: Path, data: bytes) -> tuple[Points, Faces]:
     """The corner points, shape (n, 3), and triangles, shape (m, 3), of a file with this content."""
     name, ending = path.name, path.suffix.lower().lstrip(".")
-    if ending not in ENDINGS:
-        raise ModelError(f"mesh '{name}': the ending is '.{ending}', expected one of {EXPECTED}. Convert the file.")
-    vertices, triangles = (_binary_stl(data) if ending == "stl" else None) or _by_trimesh(data, name, ending)
+    read = READERS.get(ending)
+    if read is None:
+        expected = ", ".join(READERS)
+        raise ModelError(f"mesh '{name}': the ending is '.{ending}', expected one of {expected}. Convert the file.")
+    try:
+        vertices, triangles = read(data)
+    except MissingExtraError:
+        raise
+    except Exception as error:  # parsers raise errors of any type for a broken file
+        reason = " ".join(str(error).split())[:120] or type(error).__name__
+        what = f"the file cannot be read as {ending.upper()}: {reason}"
+        raise ModelError(f"mesh '{name}': {what}. Export it again.") from None
     if not len(triangles) or not np.isfinite(vertices).all():
         raise ModelError(f"mesh '{name}': the file has no triangles, or points that are not finite. Export it again.")
     if len(triangles) > FACES:
         raise ModelError(f"mesh '{name}': the file has {len(triangles)} faces, expected at most {FACES}. Simplify it.")
+    if triangles.min() < 0 or triangles.max() >= len(vertices):
+        raise ModelError(f"mesh '{name}': a face names a point that the file does not have. Export it again.")
     return vertices, triangles
 
 
-def _binary_stl(data: bytes) -> tuple[Points, Faces] | None:
-    """The corner points and triangles of a binary STL file; None for other content. They are those that trimesh gives,
-    whose import takes half a second.
-    """
-    count = int.from_bytes(data[80:84], "little")
-    if len(data) < 84 or len(data) != 84 + FACET.itemsize * count:
-        return None
-    corners = np.frombuffer(data, FACET, offset=84)["corners"].reshape(-1, 3).astype(float)
-    return corners, np.arange(3 * count, dtype=np.int64).reshape(-1, 3)
+def _by_trimesh(ending: str) -> Callable[[bytes], tuple[Points, Faces]]:
+    """A function that reads files of a format with trimesh, whose import takes half a second."""
+
+    def read(data: bytes) -> tuple[Points, Faces]:
+        trimesh = _trimesh()
+        whole = trimesh.load_scene(BytesIO(data), file_type=ending, process=False, skip_materials=True).to_mesh()
+        return np.asarray(whole.vertices, dtype=float), np.asarray(whole.faces, dtype=np.int64)
+
+    return read
 
 
-def _by_trimesh(data: bytes, name: str, ending: str) -> tuple[Points, Faces]:
-    """The corner points and triangles of a mesh file of any format."""
-    trimesh = _trimesh()
-    try:
-        if ending == "dae" and (b"<!DOCTYPE" in data or b"<!ENTITY" in data):
-            raise ModelError(
-                f"mesh '{name}': it has a document type declaration (<!DOCTYPE ...>). Delete it in the file."
-            )
-        loaded = trimesh.load_scene(BytesIO(data), file_type=ending, process=False, skip_materials=True)
-        whole = loaded.to_mesh()
-        return np.asarray(whole.vertices, dtype=float) * _meters(loaded), np.asarray(whole.faces, dtype=np.int64)
-    except (ModelError, MissingExtraError):
-        raise
-    except ImportError as error:
-        raise MissingExtraError(str(error.name or "pycollada"), "view") from None
-    except Exception as error:  # the parsers of trimesh raise errors of any type for a broken file
-        reason = " ".join(str(error).split())[:120] or type(error).__name__
-        what = f"the file cannot be read as {ending.upper()}: {reason}"
-        raise ModelError(f"mesh '{name}': {what}. Export it again.") from None
+READERS: dict[str, Callable[[bytes], tuple[Points, Faces]]] = {
+    "stl": stl.read,
+    "dae": collada.read,
+    "obj": obj.read,
+    **{ending: _by_trimesh(ending) for ending in ("ply", "off", "glb")},
+}
 
 
 def _trimesh() -> Any:
@@ -186,15 +179,6 @@ def _trimesh() -> Any:
         raise MissingExtraError("trimesh", "view") from None
     logging.getLogger("trimesh").setLevel(logging.CRITICAL)  # our error says what trimesh would print
     return trimesh
-
-
-def _meters(scene: Any) -> float:
-    """The length unit of a COLLADA file [m]; 1 for other formats, which do not state a unit."""
-    for part in (scene, *scene.geometry.values()):
-        number, mark, _ = str(part.metadata.get("units", "")).partition(" * meters")
-        if mark:
-            return float(number)
-    return 1.0
 
 
 def coarsened(vertices: Points, triangles: Faces, faces: int) -> tuple[Points, Faces]:

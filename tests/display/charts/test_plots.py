@@ -8,12 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph.display.canvas import FAILURE
+from kinemorph.display.canvas import FAILURE, blank, factor_out
 from kinemorph.display.charts.plot import plot
 from kinemorph.display.charts.plot_phase import plot_phase
 from kinemorph.display.charts.runs import named_runs
 from kinemorph.errors import KinemorphError, UnsupportedError
+from kinemorph.model.body import Body
+from kinemorph.model.building.builder import RobotBuilder
+from kinemorph.model.elements.contact.contact_laws import EasyDynNormal
+from kinemorph.model.elements.contact.contacts import Contact
 from kinemorph.model.library import LIBRARY
+from kinemorph.model.system import System
 from kinemorph.plants.own_equations import first_order
 from kinemorph.simulation.march.guards import Guard
 from kinemorph.simulation.results.trajectory import Trajectory
@@ -277,3 +282,49 @@ def test_phase_portraits_wrap_angles() -> None:
 def test_a_coordinate_without_a_velocity_has_no_phase_portrait(hexapod: Trajectory) -> None:
     with pytest.raises(UnsupportedError, match="velocity of the same name"):
         plot_phase(hexapod, "trunk_root.qw")
+
+
+# ── several runs, and contacts ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_several_runs_are_plotted_as_they_are_animated(swing: Trajectory) -> None:
+    """FINDINGS D7: a list of runs was an AttributeError."""
+    names = [[text.get_text() for text in plot(given, "q").legends[0].texts] for given in ({"a": swing, "b": swing},)]
+    assert names == [["a", "b"]]
+    listed, compared = plot([swing, swing], "q"), plot(swing, "q", compare=swing)
+    assert [len(axes.lines) for axes in listed.axes] == [len(axes.lines) for axes in compared.axes]
+    assert len(plot([swing], "q").axes) == len(plot(swing, "q").axes)
+    with pytest.raises(UnsupportedError, match=r"plot: 'b' is of type int; expected a Trajectory\."):
+        plot({"a": swing, "b": 3})
+    with pytest.raises(UnsupportedError, match="a run is of type str; expected a Trajectory"):
+        plot([swing, "b"])
+    with pytest.raises(UnsupportedError, match="there is nothing to plot; expected at least one Trajectory"):
+        plot([])
+    with pytest.raises(UnsupportedError, match="Put all runs into one"):
+        plot([swing], compare=swing)
+
+
+def test_contacts_that_never_touch_are_left_out_of_plots() -> None:
+    """FINDINGS D15: their axis was called `*.normal [N]`, and they were in the legend."""
+    box = RobotBuilder("box").add(Body.box("box", 1.0, (0.2, 0.2, 0.2))).root("box", "free").build()
+    contacts = [
+        Contact(name, "box", EasyDynNormal(0.05), point=(0.0, 0.0, height))
+        for name, height in (("low", -0.1), ("lower", -0.11), ("high", 0.1))
+    ]
+    run = simulate(System(box, tuple(contacts)), 0.05, q=[0, 0, 0.1, 1, 0, 0, 0])
+    figure = plot(run, "*.normal")
+    (axes,) = figure.axes
+    assert axes.get_ylabel() == "normal [10⁻³ N]"
+    assert [text.get_text() for text in axes.get_legend().texts] == ["low", "lower"]
+    assert any("1 contact without a force left out" in text.get_text() for text in figure.texts)
+    assert "high" in [text.get_text() for text in plot(run, ["low.normal", "high.normal"]).axes[0].get_legend().texts]
+
+
+def test_small_numbers_do_not_run_into_the_label_of_their_axis() -> None:
+    """FINDINGS D15: -0.0015 covered the label "energy.balance [J]"."""
+    figure = blank(3.0, 2.0)
+    axes = figure.add_subplot()
+    axes.set_ylabel("energy.balance [J]")
+    axes.plot([0.0, -0.002])
+    factor_out(axes)
+    assert axes.get_ylabel() == "energy.balance [10⁻³ J]"

@@ -29,6 +29,7 @@ from kinemorph.display.scenes.building import scene_of, staged
 from kinemorph.display.scenes.figures import figure_of
 from kinemorph.display.scenes.scene import Attachment, Mark, Part, Scene, Surface
 from kinemorph.display.scenes.surfaces import look_surface, surface_of
+from kinemorph.display.scenes.usual_view import walker
 from kinemorph.errors import KinemorphError, MissingExtraError, ShapeError, UnsupportedError
 from kinemorph.model.library import LIBRARY
 from kinemorph.plants.own_equations import first_order
@@ -118,7 +119,7 @@ def test_a_run_takes_its_own_time(swing: Trajectory, tmp_path: Path) -> None:
     assert number == 11 and set(durations) == {40}
     assert seen == [(k, 11) for k in range(1, 12)]
     with Image.open(path) as image:
-        assert 460 <= max(image.size) <= 462 and "loop" in image.info
+        assert 720 <= image.size[0] <= 722 and "loop" in image.info
     assert path.stat().st_size < 100_000
     assert [file.name for file in tmp_path.iterdir()] == ["run.gif"]
 
@@ -267,10 +268,26 @@ def test_what_is_followed_stays_in_the_middle(camera: Any) -> None:
     assert painting.window.scale > 1.5 * still.window.scale  # and it is large
 
 
+def test_a_film_follows_a_robot_that_walks_away() -> None:
+    """FINDINGS D9: it was filmed on its whole way, and grew smaller with each step, in pictures 460 pixels wide."""
+    t = np.linspace(0.0, 2.0, 41)
+    robot = LIBRARY["hexapod24"]()
+    rows = np.repeat(kinemorph.neutral(robot)[None], len(t), axis=0)
+    rows[:, 0], rows[:, 2] = 2.0 * t, 0.3 + 0.02 * np.sin(20.0 * t)
+    walk, near = (staged([figure_of(robot, one)], t) for one in (rows, rows * [0.3, *np.ones(robot.nq - 1)]))
+    assert walker(walk) == "trunk" and walker(near) is None
+    assert walker(staged([figure_of(robot, rows)] * 2, t)) is None  # of two, which?
+    film = Painting(walk, follow="trunk", glide=True, size=2.0)
+    seen = film.window.lens.seen(walk.figures[0].positions[:, 0] - film.window.middles)
+    assert np.abs(seen).max() < 0.03 and np.abs(np.diff(film.window.middles[:, 2], 2)).max() < 1e-4
+    assert Painting(walk, size=2.0).window.scale < 0.6 * film.window.scale
+    assert Painting(thrown(0.0), camera="top", size=2.0, least=7.2).page.size[0] == 720
+
+
 def test_the_ground_moves_under_what_is_followed() -> None:
     scene = replace(thrown(0.0, 0.03), floor=-0.3)
     painting = Painting(scene, follow="trunk", size=2.4)
-    grids = [painting.painter.floor.laid(k)[2] for k in (0, 1)]
+    grids = [painting.painter.floor.laid(k)[1] for k in (0, 1)]
     assert np.abs(grids[0] - grids[1]).max() > 0.4 and min(grid.max() for grid in grids) > 0.5
 
 

@@ -21,7 +21,7 @@ from kinemorph.display.scenes.figures import CENTER_COLOR, INERTIA_COLOR, figure
 from kinemorph.display.scenes.scene import LAYERS, Figure, Part, Scene, Surface
 from kinemorph.display.scenes.surfaces import COILS, LOOKS, SLENDER, look_surface, shape_surface
 from kinemorph.display.scenes.usual_view import followed_body
-from kinemorph.errors import ModelError, ShapeError, UnsupportedError
+from kinemorph.errors import ModelError, ModelWarning, ShapeError, UnsupportedError
 from kinemorph.mechanics.constraints.stances import stance
 from kinemorph.model.modules.cube_shapes import BODY, PIPS, PLATE, SIDES, module_cube
 from kinemorph.model.parameter import Parameter
@@ -289,11 +289,9 @@ def test_many_meshes_share_the_faces_there_are() -> None:
 def test_a_lost_mesh_is_told_and_its_body_gets_a_simple_shape() -> None:
     lost = MeshFile("package://arm/link.stl")
     robot = RobotBuilder("arm").body("b", 1.0, inertia=(0.1, 0.1, 0.1), shapes=(lost,)).root("b").build()
-    scene = scene_of(robot)
-    assert scene.notes == (
-        "mesh 'package://arm/link.stl': the file was not found. Put it where the model "
-        "file names it, or add its folder to package_dirs.",
-    )
+    with pytest.warns(ModelWarning, match="robot 'arm': a mesh is not drawn: mesh 'package://arm/link.stl': the file"):
+        scene = scene_of(robot)
+    assert scene.notes == ("1 mesh of arm cannot be shown: a warning says why",)
     assert parts(scene, "shapes")
 
 

@@ -15,8 +15,6 @@ from kinemorph.model.building.builder import RobotBuilder
 from kinemorph.model.meshes import coarsened, surface
 from kinemorph.model.shapes import MeshFile
 
-pytest.importorskip("trimesh")
-
 TETRAHEDRON = """v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"""
 DAE = """<?xml version="1.0"?>
 <COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
@@ -45,9 +43,15 @@ def test_a_file_is_read_and_scaled(tmp_path):
     assert sorted(mesh.vertices) == [(0.0, 0.0, 0.0), (0.0, 0.0, 4.0), (0.0, 3.0, 0.0), (2.0, 0.0, 0.0)]
 
 
-def test_binary_stl_is_read_without_trimesh_as_trimesh_reads_it(tmp_path, monkeypatch):
-    import trimesh
+@pytest.fixture
+def bare(monkeypatch):
+    """An installation without the extra [view]."""
+    for name in ("trimesh", "collada"):
+        monkeypatch.setitem(sys.modules, name, None)
 
+
+def test_binary_stl_is_read_without_trimesh_as_trimesh_reads_it(tmp_path, monkeypatch):
+    trimesh = pytest.importorskip("trimesh")
     path = tmp_path / "ball.stl"
     path.write_bytes(trimesh.creation.icosphere(1).export(file_type="stl"))
     (known,) = trimesh.load_scene(path, process=False).geometry.values()
@@ -55,13 +59,52 @@ def test_binary_stl_is_read_without_trimesh_as_trimesh_reads_it(tmp_path, monkey
     ball = surface(MeshFile("ball.stl", str(path)))
     assert np.array_equal(ball.vertices, known.vertices) and np.array_equal(ball.faces, known.faces)
     path.write_bytes(path.read_bytes()[:-1])  # cut off: no binary STL
-    with pytest.raises(MissingExtraError, match=r"kinemorph\[view\]"):
+    with pytest.raises(ModelError, match="cannot be read as STL: it has 4083 bytes, where its header announces 80 tri"):
         surface(MeshFile("ball.stl", str(path)))
 
 
-def test_collada_files_have_a_unit(tmp_path):
-    pytest.importorskip("collada")
+def test_stl_files_of_text_are_read_without_trimesh(tmp_path, bare):
+    """FINDINGS D2."""
+    facet = "facet normal 0 0 1\n outer loop\n  vertex 0 0 0\n  vertex 1 0 0\n  vertex 0 2e0 0\n endloop\nendfacet\n"
+    mesh = surface(file(tmp_path, "t.stl", f"solid t\n{facet}endsolid t\n"))
+    assert mesh.vertices == ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 2.0, 0.0)) and mesh.faces == ((0, 1, 2),)
+
+
+def test_obj_files_have_polygons_and_count_backward(tmp_path, bare):
+    """FINDINGS D2."""
+    text = "# a square\nv 0 0 0 1\nv 1 0 0\nv 1 1 0\nv 0 1 0\nvt 0 0\ng side\nf 1/1/1 2//1 3/1 \\\n 4\nf -4 -3 -2\n"
+    assert surface(file(tmp_path, "t.obj", text)).faces == ((0, 1, 2), (0, 2, 3), (0, 1, 2))
+    with pytest.raises(ModelError, match=r"mesh 't\.obj': a face names a point that the file does not have"):
+        surface(file(tmp_path, "t.obj", text.replace("-4 -3", "9 -3")))
+
+
+def test_collada_files_have_a_unit(tmp_path, bare):
+    """FINDINGS D2: read without pycollada."""
     assert np.ptp(surface(file(tmp_path, "t.dae", DAE)).vertices, axis=0).tolist() == [1.0, 2.0, 0.0]
+
+
+def test_nodes_of_collada_files_move_their_geometries(tmp_path, bare):
+    """FINDINGS D2: nodes in nodes, each step after the one before it, and polygons with several inputs."""
+    steps = "<translate>0 0 300</translate><rotate>0 0 1 90</rotate><node><scale>2 1 1</scale>"
+    text = DAE.replace("<node>", f"<node>{steps}").replace("</node>", "</node></node>")
+    polygons = '<polylist count="1"><input semantic="NORMAL" source="#n" offset="1"/>'
+    text = text.replace('<triangles count="1">', polygons).replace("</triangles>", "</polylist>")
+    text = text.replace("<p>0 1 2</p>", "<vcount>3</vcount><p>0 7 1 7 2 7</p>")
+    mesh = surface(file(tmp_path, "t.dae", text))
+    assert np.allclose(mesh.vertices, [[0.0, 0.0, 3.0], [0.0, 2.0, 3.0], [-2.0, 0.0, 3.0]], atol=1e-12)
+    assert mesh.faces == ((0, 1, 2),)
+
+
+def test_collada_files_are_read_as_pycollada_reads_them(tmp_path):
+    """A sphere as trimesh writes it."""
+    trimesh = pytest.importorskip("trimesh")
+    pytest.importorskip("collada")
+    path = tmp_path / "ball.dae"
+    path.write_bytes(trimesh.creation.icosphere(1).export(file_type="dae"))
+    (known,) = trimesh.load_scene(path, process=False).geometry.values()
+    ball = surface(MeshFile("ball.dae", str(path)))
+    mine, theirs = (np.array(one.vertices)[np.array(one.faces)] for one in (ball, known))
+    assert np.allclose(mine, theirs)
 
 
 def test_a_file_that_changes_is_read_again(tmp_path):
@@ -75,7 +118,7 @@ def test_a_file_that_changes_is_read_again(tmp_path):
     ("name", "text", "words"),
     [
         ("t.step", "x", "'.step', expected one of stl"),
-        ("t.stl", "", "no triangles"),
+        ("t.stl", "", "cannot be read as STL: it has 0 bytes"),
         ("t.dae", "<x/>", "cannot be read as DAE"),
         ("t.dae", '<!DOCTYPE x [<!ENTITY a "b">]><COLLADA/>', "document type"),
         ("t.obj", "v 0 0 0\n", "t.obj"),
@@ -104,7 +147,7 @@ def test_limits_hold(tmp_path, monkeypatch):
 
 
 def test_without_the_extra_the_command_is_named(tmp_path, monkeypatch):
-    shape = file(tmp_path, "new.obj", TETRAHEDRON)
+    shape = file(tmp_path, "new.ply", "ply\n")
     monkeypatch.setitem(sys.modules, "trimesh", None)
     with pytest.raises(MissingExtraError, match=r"kinemorph\[view\]"):
         surface(shape)
@@ -156,4 +199,4 @@ def test_a_robot_is_drawn_with_its_meshes_and_without(tmp_path):
     robot = RobotBuilder("s").body("a", 1.0, inertia=(0.1, 0.1, 0.1), shapes=lost).root("a").build()
     with pytest.warns(ModelWarning, match="2 meshes are not drawn; the first: mesh 'package://x/y.stl'") as told:
         draw(robot)
-    assert len(told) == 1
+    assert len(told) == 1 and str(told[0].message).endswith("Put it where the model names it. The others: z.stl.")

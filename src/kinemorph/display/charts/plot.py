@@ -9,7 +9,7 @@ median and bands of quantiles are drawn (`batch_bands`).
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -40,11 +40,21 @@ from kinemorph.display.charts.batch_bands import (
     shown_bands,
 )
 from kinemorph.display.charts.event_marks import Mark, event_marks, name_events, show_events
-from kinemorph.display.charts.runs import Compared, Runs, failure_lines, line_style, named_runs, run_caption, show_ends
+from kinemorph.display.charts.runs import (
+    Compared,
+    Runs,
+    failure_lines,
+    line_style,
+    named_runs,
+    run_caption,
+    several,
+    show_ends,
+)
 from kinemorph.display.series import Block, Family
 from kinemorph.errors import UnsupportedError
 from kinemorph.simulation.results.batch_run import BatchRun
 from kinemorph.simulation.results.trajectory import Trajectory
+from kinemorph.words import counted
 
 # all in inches
 WIDTH, LEFT, RIGHT = 9.0, 0.85, 0.35
@@ -91,7 +101,7 @@ class Subject:
 
 
 def plot(
-    trajectory: Trajectory | BatchRun,
+    trajectory: Trajectory | BatchRun | Sequence[Trajectory] | Mapping[str, Trajectory],
     *columns: str | Sequence[str],
     compare: Compared = None,
     overlay: str | Sequence[str] = (),
@@ -103,6 +113,7 @@ def plot(
 ) -> Figure:
     """Plots columns of a run, or of a batch of runs, over time, and returns a Matplotlib Figure without a window.
 
+    Several runs, given as a list or by name, {"rk4": run}, are drawn over each other, as with `compare`.
     Of a batch, up to four runs are drawn as lines, up to eight where one column is named; of more runs the median and
     the bands in which the middle 50 % and 90 % of them lie. `plot(batch[[3, 8]], ...)` shows the runs that you choose.
 
@@ -116,7 +127,10 @@ def plot(
     `degrees`      shows angles in degrees
     `path`         a file to write, .png, .svg or .pdf
     """
-    chosen = series.chosen_blocks(trajectory, series.flat(columns))
+    if not isinstance(trajectory, Trajectory | BatchRun):
+        trajectory, compare, name = several(trajectory, compare, name)
+    beside = () if isinstance(trajectory, BatchRun) else tuple(named_runs(trajectory, compare, name).values())[1:]
+    chosen, idle = series.chosen_blocks(trajectory, series.flat(columns), beside)
     shown = _subject(trajectory, chosen, compare, name)
     runs = shown.runs
     first = next(iter(runs.values()))
@@ -154,6 +168,7 @@ def plot(
         y -= _gap(row)
     _finish(figure, runs, marks, right)
     caption = batch_caption(shown.batch, shown.bands) if shown.batch else run_caption(first)
+    caption += f", {counted(idle, 'contact')} without a force left out" if idle else ""
     _head(figure, first.name.replace("_", " ") if title is None else title, caption, runs)
     for k, line in enumerate(failures):
         figure.text(LEFT / WIDTH, (bottom - BOTTOM - LEADING * k) / height, line, color=FAILURE, fontsize=8)
@@ -261,7 +276,8 @@ def _draw_row(figure: Figure, row: Row, y: float, right: float, shown: Subject, 
 def _y_label(row: Row, unit: str) -> str:
     what = row.block.group
     if what in ("x", "y"):
-        what = row.block.pattern or said({"x": "states", "y": "outputs"}[what])
+        shared = row.block.pattern.removeprefix("*.").removesuffix(".*")  # *.normal is "normal"
+        what = shared or said({"x": "states", "y": "outputs"}[what])
     what = said(what) if what in SPOKEN else what
     what = what if len(what) <= LONGEST_NAME else _cut(what)
     if len(row.block.names) == 1:

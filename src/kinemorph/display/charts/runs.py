@@ -10,6 +10,7 @@ import numpy as np
 
 from kinemorph.display.canvas import FAILURE, said
 from kinemorph.errors import UnsupportedError
+from kinemorph.simulation.results.batch_run import BatchRun
 from kinemorph.simulation.results.trajectory import Trajectory
 
 Runs = Mapping[str, Trajectory]
@@ -48,6 +49,26 @@ def named_runs(trajectory: Trajectory, compare: Compared = None, name: str | Non
             unique, count = f"{word} ({count})", count + 1
         named[unique] = run
     return named
+
+
+def several(given: Any, compare: Compared, name: str | None) -> tuple[Trajectory, Compared, str | None]:
+    """(the first run, the others, the name of the first or None) of runs in a list or by name, for `named_runs`."""
+    if compare is not None or name is not None:
+        raise UnsupportedError(
+            "compare and name are given beside several runs; expected one run beside them. Put all runs into one "
+            "{name: run}."
+        )
+    listed = given if isinstance(given, (list, tuple)) else [given]
+    pairs = list(given.items()) if isinstance(given, Mapping) else [(None, run) for run in listed]
+    for word, run in pairs:
+        if not isinstance(run, Trajectory):
+            where = f"'{word}'" if word is not None else "a run"
+            remedy = " A batch is plotted alone, as plot(batch)." if isinstance(run, BatchRun) else ""
+            raise UnsupportedError(f"plot: {where} is of type {type(run).__name__}; expected a Trajectory.{remedy}")
+    if not pairs:
+        raise UnsupportedError("there is nothing to plot; expected at least one Trajectory, as simulate returns it.")
+    (word, first), *others = pairs
+    return first, dict(others) if isinstance(given, Mapping) else [run for _, run in others], word
 
 
 def line_style(number: int) -> dict[str, Any]:

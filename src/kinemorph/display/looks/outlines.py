@@ -6,11 +6,12 @@ mass where no rod passes near it. The shape of a joint depends on its kind: a cy
 joint, a box on a prismatic joint, a ball for a spherical joint. The body's mass is shown as a translucent box: the
 uniform cuboid with the same mass and inertia, reduced where it is large compared with the robot, and opaque where the
 body has no other shape. A prismatic joint gets a rail, and a joint on the ground a bracket.
+
+A body whose mesh files cannot be read is drawn with its collision shapes, or else with these simple shapes.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -18,7 +19,7 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import IDENTITY, Pose, act
 from kinemorph.display.looks.solids import z_toward
-from kinemorph.errors import MissingExtraError, ModelError, ModelWarning, users_level
+from kinemorph.errors import MissingExtraError, ModelError
 from kinemorph.model.body import Body
 from kinemorph.model.joint import Joint
 from kinemorph.model.meshes import surface
@@ -52,6 +53,8 @@ LEAST_EDGE, LARGEST_EDGE = 0.04, 0.4  # edges of the cuboid that shows an inerti
 OFF, ROD = 0.02, 0.006  # joints farther from the shapes of their body get a rod of this radius
 ASIDE = 0.03  # a center of mass farther than this from all rods gets a rod of its own
 
+LIGHT = 1e-5  # a mass below this fraction of the robot's is not shown: that of a camera's frame in a URDF file
+
 Solid = Box | Sphere | Cylinder | Capsule | Frustum | Ellipsoid | HalfEllipsoid
 MESH_FACES = 2_000  # the most triangles with which a mesh file is drawn
 GLASS = (*STEEL, 0.22)
@@ -62,14 +65,21 @@ def shapes_of(
 ) -> Sequence[Shape]:
     """A body's own shapes, with rods to joints that lie off them; automatic shapes where it has none.
 
+    Where no own shape can be drawn, because mesh files cannot be read, the collision shapes take their place.
+
     `size` [m] is the extent of the robot. Mesh files are read here and simplified to at most `faces` triangles each.
     `masses` as in `automatic_shapes`.
     """
-    seen = [shape if not isinstance(shape, MeshFile) else read_mesh(shape, faces)[0] for shape in body.shapes]
-    own = [shape for shape in seen if shape is not None]
     if is_carrier(robot, body):
         return []
+    own = readable(body.shapes, faces) or (readable(body.collisions, faces) if body.shapes else [])
     return [*own, *rods_to_joints(robot, body, own, size)] or automatic_shapes(robot, body, size, masses=masses)
+
+
+def readable(shapes: Sequence[Shape], faces: int) -> list[Shape]:
+    """The shapes without the mesh files that cannot be read; the others as meshes of at most `faces` triangles."""
+    seen = [shape if not isinstance(shape, MeshFile) else read_mesh(shape, faces)[0] for shape in shapes]
+    return [shape for shape in seen if shape is not None]
 
 
 def is_carrier(robot: Robot, body: Body) -> bool:
@@ -149,16 +159,6 @@ def read_mesh(shape: MeshFile, faces: int = MESH_FACES) -> tuple[Mesh | None, st
         return None, str(error)
 
 
-def warn_of_meshes(robot: Robot) -> None:
-    """Warns once about all mesh files of a robot that cannot be read and so are not drawn."""
-    reasons = [read_mesh(shape)[1] for body in robot.bodies for shape in body.shapes if isinstance(shape, MeshFile)]
-    lost = [reason for reason in reasons if reason]
-    if lost:
-        count = f"{len(lost)} meshes are" if len(lost) > 1 else "a mesh is"
-        text = f"robot '{robot.name}': {count} not drawn; {'the first: ' if len(lost) > 1 else ''}{lost[0]}"
-        warnings.warn(text, ModelWarning, stacklevel=users_level())
-
-
 def automatic_shapes(robot: Robot, body: Body, size: float, *, masses: bool = True) -> list[Shape]:
     """Simple shapes of a body: rods to its joints and frames, its own joint, and its mass as a translucent cuboid.
 
@@ -168,7 +168,8 @@ def automatic_shapes(robot: Robot, body: Body, size: float, *, masses: bool = Tr
     joint = robot.parent_joint[body.name]
     root = _point(evaluate_all(joint.child_placement).p)
     closing = [loop for loop in robot.loops if loop.child == body.name]
-    ends = [evaluate_all(other.placement).p for other in (*robot.joints, *robot.loops) if other.parent == body.name]
+    leaving = [other for other in (*robot.joints, *robot.loops) if other.parent == body.name]
+    ends = [evaluate_all(other.placement).p for other in leaving if not _is_light_tip(robot, other)]
     ends += [evaluate_all(loop.child_placement).p for loop in closing]
     ends += [evaluate_all(frame.placement).p for frame in robot.frames if frame.body == body.name]
     points = [_point(end) for end in ends]
@@ -181,8 +182,23 @@ def automatic_shapes(robot: Robot, body: Body, size: float, *, masses: bool = Tr
     shapes += [_rail(slide, size) for slide in robot.joints if slide.parent == body.name and slide.kind in SLIDES]
     if apart and not joint_shapes(joint, size):
         shapes.append(Sphere(ROOT * size, Pose(IDENTITY.R, _triple(root))))
-    whole = masses or not apart or len(apart) > 2
-    return [*shapes, *(_mass(body, mass, com, size, GLASS if shapes else STEEL) if whole else [])]
+    lost = bool(body.shapes)  # its mesh files cannot be read
+    whole = (masses or lost or not apart or len(apart) > 2) and not is_light(robot, body)
+    reach = 2.0 * max(float(np.linalg.norm(point - com)) for point in (root, *points)) if lost else 0.0
+    largest = max(LARGEST_EDGE * size, reach)  # as long as the way between its joints
+    return [*shapes, *(_mass(body, mass, com, size, largest, GLASS if shapes else STEEL) if whole else [])]
+
+
+def is_light(robot: Robot, body: Body) -> bool:
+    """Whether a body has a mass that is next to nothing beside that of the robot."""
+    return 0.0 < float(evaluate(body.mass)) < LIGHT * robot.total_mass
+
+
+def _is_light_tip(robot: Robot, joint: Joint) -> bool:
+    """Whether a joint only fixes a body that is light and carries nothing, as a camera's frame: no rod leads there."""
+    if joint.motion.nv or joint.child == WORLD or any(other.parent == joint.child for other in robot.joints):
+        return False
+    return is_light(robot, robot.body(joint.child))
 
 
 def joint_shapes(joint: Joint, size: float) -> list[Shape]:
@@ -225,9 +241,9 @@ JOINT_SHAPES: dict[str, Callable[[Pose, float], Shape]] = {
 SLIDES = ("prismatic", "point_on_line")  # kinds of joints that are drawn with a rail
 
 
-def _mass(body: Body, mass: float, com: Array, size: float, color: Color) -> list[Shape]:
+def _mass(body: Body, mass: float, com: Array, size: float, largest: float, color: Color) -> list[Shape]:
     """The uniform cuboid with a body's mass and inertia, with edges limited to the range from LEAST_EDGE to
-    LARGEST_EDGE; a ball for a point mass; nothing without mass.
+    `largest` [m]; a ball for a point mass; nothing without mass.
 
     `com` (3,) is the center of mass [m], `size` [m] the extent of the robot.
     """
@@ -236,7 +252,7 @@ def _mass(body: Body, mass: float, com: Array, size: float, color: Color) -> lis
     edges, axes = inertia_box(body)
     if edges.max() <= 0.0:
         return [Sphere(POINT_MASS * size, Pose(IDENTITY.R, _triple(com)))]
-    edges = np.maximum(edges * min(1.0, LARGEST_EDGE * size / edges.max()), LEAST_EDGE * size)
+    edges = np.maximum(edges * min(1.0, largest / edges.max()), LEAST_EDGE * size)
     placement = Pose(_rows(axes), _triple(com))
     return [Box(_triple(edges), placement, color)]
 

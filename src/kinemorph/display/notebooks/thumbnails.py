@@ -21,7 +21,7 @@ from kinemorph.display.canvas import png_of
 from kinemorph.display.looks.combined_robot import configurations, robot_of
 from kinemorph.display.looks.poses import Poses
 from kinemorph.display.painting.draw import draw
-from kinemorph.display.scenes.figures import lost_meshes, stacked_poses
+from kinemorph.display.scenes.figures import mesh_note, stacked_poses
 from kinemorph.display.scenes.usual_view import plane_azimuth
 from kinemorph.errors import KinemorphError
 from kinemorph.mechanics.constraints.stances import stance
@@ -160,7 +160,7 @@ def _drawn(model: Robot | System, rows: Callable[[], Array]) -> Picture:
 
 def _painted(model: Robot | System, robot: Robot, q: Array) -> Picture:
     """The small picture of a robot in configurations q (n, nq)."""
-    return Picture(*_png(_cut(drawn_poses(model, q))), "; ".join(lost_meshes(robot)))
+    return Picture(*_png(_cut(drawn_poses(model, q))), mesh_note(robot))
 
 
 def drawn_poses(model: Robot | System, q: Array, size: float = SIZE, masses: bool = True) -> Any:

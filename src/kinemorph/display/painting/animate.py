@@ -26,6 +26,7 @@ from kinemorph.display.painting.painter import Painting, scene_for
 from kinemorph.display.scenes.building import Subjects, named_subjects, scene_of, staged
 from kinemorph.display.scenes.easyanim import write_van, write_vmo
 from kinemorph.display.scenes.figures import figure_of
+from kinemorph.display.scenes.usual_view import walker
 from kinemorph.errors import UnsupportedError
 from kinemorph.simulation.results.trajectory import Trajectory
 
@@ -56,12 +57,13 @@ def animate(
 
     `camera`     "front", "back", "left", "right", "top", "iso", or (elevation, azimuth) [deg]; by default straight at
                  the plane of motion, if there is one
-    `follow`     a body, or a frame of it, that stays in the middle of the picture
+    `follow`     a body, or a frame of it, that stays in the middle of the picture; "world" keeps the camera at rest. By
+                 default a camera follows a robot that walks out of the first picture, smoothly
     `fps`        frames per second: up to 50 for a gif, whose frames last whole hundredths of a second, up to 120 for
                  an mp4
     `speed`      simulated time over film time: 0.1 is ten times slower than real time
-    `size`       longer side [inch at 100 dpi]; by default 4.6 for a gif, 7.2 for an mp4, and 1.5 times as much for
-                 several runs
+    `size`       longer side [inch at 100 dpi]; by default 7.2, which is then the least width too, and 1.5 times as much
+                 for several runs
     `trace`      names of bodies or frames whose paths are drawn
     `progress`   a function, called as progress(frames done, frames in total); without it, a terminal shows them
                  after two seconds
@@ -78,6 +80,7 @@ def animate(
         raise UnsupportedError(f"speed is {speed!r}; expected a number above 0, where 1 is real time.")
     period = frame_time(fps, reel)
     subjects = named_subjects(trajectory)
+    least = reel.size if size is None else 0.0
     size = checked_size(reel.size * (WIDER if len(subjects) > 1 else 1.0) if size is None else size)
     runs = [run for run in subjects.values() if isinstance(run, Trajectory)]
     if not runs:
@@ -88,7 +91,8 @@ def animate(
     traced = TRACED if trace else 1
     between = np.interp(np.arange(traced * (len(times) - 1) + 1) / traced, np.arange(len(times)), times)
     scene = scene_for(trajectory, camera, times=between, columns=(), trace=trace or (), title=title)
-    painting = Painting(scene, camera=camera, follow=follow, size=size)
+    followed = walker(scene) if follow is None else follow
+    painting = Painting(scene, camera=camera, follow=followed, size=size, glide=follow is None, least=least)
     pace = "" if speed == 1.0 else f"  ×{speed:g}"
     digits = 2 if times[-1] - times[0] > 1.0 else 3
     frames = Frames(

@@ -16,9 +16,8 @@ import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import IDENTITY, Pose, act
-from kinemorph.display.cameras import VIEW, CameraChoice, Lens
+from kinemorph.display.cameras import VIEW, CameraChoice
 from kinemorph.display.canvas import INK, Figure, depth_colors, said, save
-from kinemorph.display.looks.outlines import warn_of_meshes
 from kinemorph.display.looks.poses import Poses
 from kinemorph.display.looks.postures import closed_posture
 from kinemorph.display.painting.painter import Painting, scene_for
@@ -26,6 +25,7 @@ from kinemorph.display.scenes.building import scene_of
 from kinemorph.display.scenes.easyanim import write_vol
 from kinemorph.display.scenes.figures import MANY
 from kinemorph.display.scenes.scene import Figure as SceneFigure
+from kinemorph.display.scenes.upright import turn_of, upright_robot
 from kinemorph.errors import UnsupportedError
 from kinemorph.mechanics.constraints.stances import stance
 from kinemorph.model.configuration import initial_configuration
@@ -75,14 +75,14 @@ def draw(
     axes are in meters to the right and upward across the line of sight; with camera="right" they are x and z.
     """
     model, robot = robot, as_robot(robot)
-    warn_of_meshes(robot)
     usual = stance(robot) if robot.loops else initial_configuration(robot)
     if isinstance(model, System) and model.settings.q:
         usual = np.array(model.settings.q)
     rows = np.stack([closed_posture(robot, configuration_of(model, one), tuple(usual)) for one in (*ghosts, q)])
-    poses = Poses(robot, rows).at(len(rows) - 1)
+    upward = upright_robot(robot)
+    poses = Poses(upward, rows).at(len(rows) - 1)
     names = ([frame.name for frame in robot.frames] if frames is True else frames) or ()
-    placed = {name: poses.get(robot.frame(name).name, IDENTITY) for name in names}
+    placed = {name: poses.get(upward.frame(name).name, turn_of(robot) or IDENTITY) for name in names}
     scene = scene_of(model, q=rows, times=np.arange(len(rows), dtype=float), columns=(), title="", masses=masses)
     scene = replace(scene, notes=(*scene.notes, *([said(LOOP_NOTE)] if robot.loops else [])))
     if len(robot.bodies) > MANY:
@@ -95,16 +95,16 @@ def draw(
     view = VIEW if camera is None else camera
     painting = Painting(scene, camera=view, size=USUAL_SIZE if size is None else size, around=room, ground=ground)
     figure = painting.still()
-    for ends in _joint_axes(robot, poses, 0.14 * extent) if joints else ():
+    for ends in _joint_axes(upward, poses, 0.14 * extent) if joints else ():
         painting.plot(ends, color=JOINT_COLOR, linewidth=1.1, linestyle="-.")
     for name, pose in placed.items():
         _add_triad(painting, name, pose, 0.1 * extent)
-    for ends in _loop_ends(robot, poses):  # a ring at each end, and a line between where they are apart
+    for ends in _loop_ends(upward, poses):  # a ring at each end, and a line between where they are apart
         painting.plot(ends, color=LOOP_COLOR, linewidth=1.1, linestyle="--")
         rings = {"s": 420.0, "facecolors": "none", "edgecolors": LOOP_COLOR, "linestyles": "--", "linewidths": 1.4}
         painting.page.axes.scatter(*painting.window.lens.seen(ends)[:, :2].T, zorder=5, clip_on=False, **rings)
     if not painting.window.lens.flat:
-        _add_compass(figure, painting.window.lens)
+        _add_compass(figure, painting.window.lens.axes @ scene.figures[0].turn)
     heading = robot.name.replace("_", " ") if title is None else title
     figure.suptitle(heading, color=INK, fontsize=13, y=1.0 - 0.08 / figure.get_figheight(), va="top")
     if path is not None and Path(path).suffix.lower() == ".vol":
@@ -159,11 +159,11 @@ def _loop_ends(robot: Robot, poses: dict[str, Pose]) -> Iterator[Array]:
         yield np.array([act(poses.get(body, IDENTITY), evaluate_all(T).p) for body, T in sides], dtype=float)
 
 
-def _add_compass(figure: Figure, lens: Lens) -> None:
-    """Draws the directions of x, y and z in the lower left corner of the figure."""
+def _add_compass(figure: Figure, directions: Array) -> None:
+    """Draws x, y and z, whose directions right and up are columns of (3, 3), in the lower left corner of the figure."""
     from matplotlib.lines import Line2D
 
-    for name, color, (across, up) in zip("xyz", AXIS_COLORS, COMPASS * lens.axes[:2].T, strict=True):
+    for name, color, (across, up) in zip("xyz", AXIS_COLORS, COMPASS * directions[:2].T, strict=True):
         x, y = COMPASS_AT
         look: Any = {"transform": figure.dpi_scale_trans, "color": color}
         figure.add_artist(Line2D((x, x + across), (y, y + up), linewidth=1.2, **look))

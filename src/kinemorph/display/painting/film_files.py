@@ -88,7 +88,7 @@ class Reel(NamedTuple):
 
 
 REELS = {
-    ".gif": Reel(write_gif, 0.01, 50.0, True, 4.6),
+    ".gif": Reel(write_gif, 0.01, 50.0, True, 7.2),
     ".mp4": Reel(write_video, 0.01, 120.0, False, 7.2, find_ffmpeg),
 }
 

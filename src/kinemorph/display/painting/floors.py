@@ -7,7 +7,9 @@ import math
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
+from kinemorph.display.cameras import Lens
 from kinemorph.display.canvas import GROUND
+from kinemorph.display.painting.rasters import Reals
 from kinemorph.display.painting.view_window import Window
 
 REACH = 0.45  # distance over which the floor fades out around the bodies, as a fraction of their footprint
@@ -29,23 +31,38 @@ class Floor:
         self.center = 0.5 * (low + high)
         self.reach = REACH * float(max((high - low).max(), 1e-6))
         self.ink = np.array([int(GROUND[k : k + 2], 16) for k in (1, 3, 5)], dtype=np.float32)
-        self.kept: tuple[Array, Array, Array] | None = None
+        self.kept: tuple[Reals, Reals] | None = None
         across, down = (np.arange(count) + 0.5 for count in window.size)
         fades = [smooth(np.minimum(one, len(one) - one) / RIM) for one in (down, across)]
         self.rim = fades[0][:, None] * fades[1]  # opacity of the floor near the edges of the picture
 
-    def points(self, k: int) -> Array:
-        """The points (h, w, 3) [m] of the floor that are seen at the pixels at time index k."""
+    def seen_by(self, lens: Lens, k: int, part: tuple[slice, slice]) -> tuple[Array, Array]:
+        """Where another lens sees the floor at the rows and columns `part` of the pixels: right and up (h, w) [m]."""
+        u, along = self._ways(k)
+        middle = lens.axes[:2, 2] * self.height
+        rows, columns = (
+            np.outer(lens.axes[:2] @ self.away, along[part[0]]),
+            np.outer(lens.axes[:2] @ self.right, u[part[1]]),
+        )
+        right, up = middle[:, None, None] + rows[:, :, None] + columns[:, None]
+        return right, up
+
+    def _ways(self, k: int) -> tuple[Array, Array]:
+        """How far the floor's points at the pixels are to the right (w,) and away from the viewer (h,) [m]."""
         low, (width, height) = self.window.corner(k), self.window.size
         u = low[0] + (np.arange(width) + 0.5) / self.window.scale
         v = low[1] + (height - np.arange(height) - 0.5) / self.window.scale
-        along = (v - self.height * self.cosine) / self.sine
+        return u, (v - self.height * self.cosine) / self.sine
+
+    def points(self, k: int) -> Array:
+        """The points (h, w, 3) [m] of the floor that are seen at the pixels at time index k."""
+        u, along = self._ways(k)
         found: Array = u[None, :, None] * self.right + along[:, None, None] * self.away
         found[..., 2] = self.height
         return found
 
-    def laid(self, k: int) -> tuple[Array, Array, Array]:
-        """(points (h, w, 3) [m], opacity of the floor (h, w), opacity of its grid lines (h, w)) at time index k."""
+    def laid(self, k: int) -> tuple[Reals, Reals]:
+        """(opacity of the floor (h, w), opacity of its grid lines (h, w)) at time index k."""
         if self.kept is not None and not self.window.followed:
             return self.kept
         points = self.points(k)
@@ -59,8 +76,8 @@ class Floor:
             slope = math.hypot(self.right[axis], self.away[axis] / self.sine) / scale
             way = np.abs((points[..., axis] / step + 0.5) % 1.0 - 0.5) * step / slope
             lines = np.maximum(lines, np.clip(0.5 * LINE + 0.5 - way, 0.0, 1.0))
-        self.kept = (points, clear, lines * clear)
-        return points, clear, lines * clear
+        self.kept = (clear.astype(np.float32), (lines * clear).astype(np.float32))
+        return self.kept
 
 
 def smooth(share: Array) -> Array:

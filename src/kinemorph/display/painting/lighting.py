@@ -65,12 +65,16 @@ class Shadow:
 
     def at(self, points: Array) -> Array:
         """The darkness of the shadow, from 0 to 1, at points (n, 3) [m] of the ground, shape (n,)."""
-        place = self.lamp.seen(points)[..., :2] * self.scale - self.low - 0.5
-        column, row = np.clip(place, 0.0, self.size - 1.001).T
-        j, i = column.astype(int), row.astype(int)
-        j1, i1 = np.minimum(j + 1, self.size[0] - 1), np.minimum(i + 1, self.size[1] - 1)
-        dx, dy = column - j, row - i
-        upper = self.map[i, j] * (1.0 - dx) + self.map[i, j1] * dx
-        lower = self.map[i1, j] * (1.0 - dx) + self.map[i1, j1] * dx
-        dark: Array = upper * (1.0 - dy) + lower * dy
-        return dark
+        return self.on_map(*self.lamp.seen(points)[:, :2].T)
+
+    def on_map(self, right: Array, up: Array) -> Array:
+        """The darkness of the shadow where the lamp sees a point `right` and `up` [m], arrays of one shape."""
+        width, height = (int(n) for n in self.size)
+        x, y = (one.astype(np.float32) for one in (right * self.scale - self.low[0], up * self.scale - self.low[1]))
+        x, y = np.clip(x - 0.5, 0.0, max(width - 1.01, 0.0)), np.clip(y - 0.5, 0.0, max(height - 1.01, 0.0))
+        j, i = x.astype(np.int32), y.astype(np.int32)
+        x, y, place = x - j, y - i, i * np.int32(width) + j
+        dark, below, beside = self.map.ravel(), width if height > 1 else 0, 1 if width > 1 else 0
+        upper, lower = (dark[at] + x * (dark[at + beside] - dark[at]) for at in (place, place + below))
+        found: Array = upper + y * (lower - upper)
+        return found

@@ -38,11 +38,12 @@ UNITS = (("km", 1e-3, 5e3), ("m", 1.0, 0.02), ("mm", 1e3, 2e-5), ("\N{MICRO SIGN
 class Page:
     """The page of a scene's pictures; the upper left corner of the window is at `left`, `top` [pixels].
 
+    Where `size` is one number, the longer side, the page is at least `least` [inch] wide.
     Width and height are even numbers of pixels, as videos require.
     """
 
-    def __init__(self, scene: Scene, window: Window, size: float | tuple[float, float]) -> None:
-        self.scene = scene
+    def __init__(self, scene: Scene, window: Window, size: float | tuple[float, float], least: float = 0.0) -> None:
+        self.scene, self.least = scene, np.maximum(LEAST, (least * DPI, 0.0))
         self.notes: list[str] = []
         self._arrange(window, size)
         self.notes = _lines(without_torques(scene.notes), int((self.size[0] - 95) / LETTER))
@@ -67,7 +68,7 @@ class Page:
         around = np.array([left + right, bottom + top])
         span, room = window.high - window.low, np.maximum(np.array(size) * DPI - around, LEAST_ROOM)
         scale = float(np.min(room / span))
-        inner = np.maximum(span * scale, np.array(LEAST) - around) if np.ndim(size) == 0 else room
+        inner = np.maximum(span * scale, self.least - around) if np.ndim(size) == 0 else room
         whole = 2 * np.ceil((inner + around) / 2.0 - 1e-6).astype(int)
         self.left, self.top = left, top
         self.size = (int(whole[0]), int(whole[1]))
@@ -159,7 +160,7 @@ class Page:
         """Gives the axes numbers and labels; each of several figures has its own numbers on the horizontal axis."""
         from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, MaxNLocator
 
-        axes, (right, up, _) = self.axes, self.window.lens.axes
+        axes, (right, up, _) = self.axes, self.window.lens.axes @ self.scene.figures[0].turn  # the axes of the model
         unit, per_meter = self.unit
         axes.patch.set_visible(False)
         axes.spines[["top", "right"]].set_visible(False)

@@ -48,6 +48,7 @@ class Painter:
         self.floor = Floor(window, cast.scene.floor)
         self.lamp, self.high_lamp = lamp_of(window.azimuth), lamp_of(window.azimuth, STEEP)
         self.colors = cast.colors.astype(np.float32)
+        self.dark = np.flatnonzero((cast.colors[:, 3] > 0.5) & ~cast.ground & ~cast.force)  # faces that cast shadows
         self.laid: GroundPicture | None = None  # what was painted of slopes and terrains
 
     def blank(self) -> Reals:
@@ -73,12 +74,13 @@ class Painter:
         if not self.window.sees_floor or self.cast.ground.any():
             return
         shadow = self._shadow(self.cast.at(k))
-        points, clear, lines = self.floor.laid(k)
+        clear, lines = self.floor.laid(k)
         ground = pixels[..., :3]
-        ground += lines[..., None] * (self.floor.ink - ground)
+        drawn = np.nonzero(lines)
+        ground[drawn] += lines[drawn][:, None] * (self.floor.ink - ground[drawn])
         part = self._part(self.window.pixels(shadow.on_floor(self.floor.height), k))
-        dark = shadow.at(points[part].reshape(-1, 3)).reshape(clear[part].shape)
-        ground[part] *= 1.0 - DARKEST * (dark * clear[part])[..., None]
+        dark = shadow.on_map(*self.floor.seen_by(shadow.lamp, k, part))
+        ground[part] *= 1.0 - np.float32(DARKEST) * (dark * clear[part])[..., None]
 
     def paint(self, pixels: Reals, k: int, *, fade: float = 0.0, of: Any = True) -> tuple[tuple[slice, slice], Array]:
         """Renders the scene at time index k over the pixels; `fade` from 0 to 1 mixes its colors with white.
@@ -87,15 +89,18 @@ class Painter:
         nearness to the viewer of the samples there [samples].
         """
         part, painted, near = self._painted(self.cast.at(k), k, of)
-        painted[..., :3] += fade * (painted[..., 3:] - painted[..., :3])
+        if fade:
+            painted[..., :3] += fade * (painted[..., 3:] - painted[..., :3])
         below = pixels[part]
         below *= 1.0 - painted[..., 3:]
         below += painted * np.float32(255.0)
         return part, near
 
     def _shadow(self, shot: Shot) -> Shadow:
-        solid = (self.cast.colors[:, 3] > 0.5) & ~self.cast.ground & ~self.cast.force
-        return Shadow(shot.points[self.cast.faces[solid]], self.high_lamp, self.window.scale)
+        corners, lamp = shot.points[self.cast.faces[self.dark]], self.high_lamp
+        right, up = (np.moveaxis(corners @ axis, 1, 0) for axis in lamp.axes[:2])
+        lit = (right[1] - right[0]) * (up[2] - up[0]) > (right[2] - right[0]) * (up[1] - up[0])
+        return Shadow(corners[lit | ~self.cast.closed[self.dark]], lamp, self.window.scale)
 
     def _part(self, places: Array) -> tuple[slice, slice]:
         """The rows and columns of the picture that contain points (n, >= 2) given in pixels right and down."""
@@ -120,13 +125,14 @@ class Painter:
         light = self._light(shot, facing)
         shown = (facing | ~cast.closed | ~cast.solid) & of
         picture: Reals = np.zeros((width * height, 4), dtype=np.float32)
-        behind: Array = np.full(width * height, -np.inf)
         if grounded:
             picture, behind = self._ground(shot, k)
 
         chosen = np.flatnonzero(shown & cast.solid & ~cast.ground)
         visible, near = nearest(corners[chosen], width, height)
-        visible = visible.only(np.flatnonzero(near[visible.place] > behind[visible.place]))
+        if grounded:
+            visible = visible.only(np.flatnonzero(near[visible.place] > behind[visible.place]))
+            near = np.maximum(near, behind)
         lit = planes(light[chosen], corners[chosen]).astype(np.float32)
         colors = self.colors[chosen[visible.triangle]]
         colors *= np.clip(taken(lit[:, 0], visible, width), 0.0, BRIGHTEST)[:, None]
@@ -134,7 +140,6 @@ class Painter:
         np.minimum(colors, 1.0, out=colors)
         colors[:, 3] = 1.0
         picture[visible.place] = colors
-        near = np.maximum(near, behind)
 
         through = np.flatnonzero(shown & ~cast.solid)
         if len(through):
@@ -194,9 +199,12 @@ class Painting:
         size: float | tuple[float, float],
         around: float = 0.0,
         ground: bool = True,
+        glide: bool = False,
+        least: float = 0.0,
     ) -> None:
         self.scene, self.cast, self.ground = scene, Cast(scene), ground
-        self.page = Page(scene, window_of(scene, self.cast, camera, follow, around, shadows=ground), checked_size(size))
+        window = window_of(scene, self.cast, camera, follow, around, shadows=ground, glide=glide)
+        self.page = Page(scene, window, checked_size(size), least)
         self.window = self.page.window
         self.painter = Painter(self.cast, self.window)
         self.ways = [(path_of(figure, trace.at), trace.color) for figure in scene.figures for trace in figure.traces]

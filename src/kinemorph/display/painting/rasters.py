@@ -38,20 +38,20 @@ def covered(corners: Array, width: int, height: int) -> Samples:
 
     `corners` (m, 3, >= 2) are x to the right and y downward, in samples; `width` and `height` are in samples.
     """
-    x, y = corners[..., 0], corners[..., 1]
-    first = np.clip(np.ceil(y.min(axis=1) - 0.5), 0, height).astype(np.int32)
-    last = np.clip(np.floor(y.max(axis=1) - 0.5), -1, height - 1).astype(np.int32)
+    order = np.argsort(corners[..., 1], axis=1)  # of the corners, from the top down
+    x, y = (np.take_along_axis(corners[..., axis], order, axis=1).T.copy() for axis in (0, 1))
+    first = np.clip(np.ceil(y[0] - 0.5), 0, height).astype(np.int32)
+    last = np.clip(np.ceil(y[2] - 0.5) - 1, -1, height - 1).astype(np.int32)
+    last[np.ceil(x.min(axis=0) - 0.5) > np.floor(x.max(axis=0) - 0.5)] = -1  # between two columns of samples
     triangle, row = _counted(first, last - first + 1)
+    # a row of samples is cut by the edge from the first to the last corner, and by one of the other two
+    rise = np.stack([y[1] - y[0], y[2] - y[1], y[2] - y[0]])
+    slopes = np.stack([x[1] - x[0], x[2] - x[1], x[2] - x[0]]) / np.where(rise == 0.0, 1.0, rise)
     middle = row + 0.5
-    left, right = np.full(len(row), np.inf), np.full(len(row), -np.inf)
-    for i, j in ((0, 1), (1, 2), (2, 0)):
-        rise = y[:, j] - y[:, i]
-        slope = (x[:, j] - x[:, i]) / np.where(rise == 0.0, 1.0, rise)
-        yi, yj = y[triangle, i], y[triangle, j]
-        cut = x[triangle, i] + (middle - yi) * slope[triangle]
-        crossed = (yi <= middle) != (yj <= middle)
-        np.minimum(left, cut, out=left, where=crossed)
-        np.maximum(right, cut, out=right, where=crossed)
+    top = x[0][triangle] + (middle - y[0][triangle]) * slopes[2][triangle]
+    other = triangle + np.int32(len(corners)) * (middle >= y[1][triangle])
+    cut = x[:2].ravel()[other] + (middle - y[:2].ravel()[other]) * slopes[:2].ravel()[other]
+    left, right = np.minimum(top, cut), np.maximum(top, cut)
     start = np.clip(np.ceil(left - 0.5), 0, width).astype(np.int32)
     end = np.clip(np.floor(right - 0.5), -1, width - 1).astype(np.int32)
     rows, place = _counted(start + row * np.int32(width), end - start + 1)

@@ -19,7 +19,7 @@ from kinemorph.display.painting.lighting import STEEP, lamp_of
 from kinemorph.display.painting.rasters import FINE
 from kinemorph.display.painting.triangles import Cast, path_of
 from kinemorph.display.scenes.scene import Scene
-from kinemorph.display.scenes.usual_view import followed_body, plane_azimuth
+from kinemorph.display.scenes.usual_view import followed, plane_azimuth
 
 LOOKED_AT = 40  # number of times at which the size of the scene is measured
 MARGIN, FLOOR_MARGIN = 0.04, 0.08  # around the bodies, as a fraction of the longer side: without and with a floor
@@ -27,6 +27,7 @@ LOWEST = 2.0  # least elevation at which a floor is drawn [deg]
 NEAREST = 0.3  # sides of a picture, at least, as a fraction of the largest robot: also for a view along a mechanism
 HIGH = 1.5  # height above the floor, over the size of the robot, up to which the picture contains the shadow
 NARROWEST = 0.44  # shorter side of a picture, at least, as a fraction of the longer one
+GLIDE = 0.4  # standard deviation of the filter of a camera that follows smoothly [s]
 GRID_STEPS = (1.0, 2.0, 5.0, 10.0)
 SQUARES = 6.0  # squares of the grid along the bodies
 GAP = 0.25  # between figures side by side, as a fraction of the widest one
@@ -137,14 +138,19 @@ def window_of(
     around: float = 0.0,
     *,
     shadows: bool = False,
+    glide: bool = False,
 ) -> Window:
-    """The window in which a scene is shown, with `around` [m] of extra room. `follow` names a body to follow.
+    """The window in which a scene is shown, with `around` [m] of extra room. `follow` names a body to follow,
+    or "world" for a camera at rest.
 
-    With `shadows`, it also contains the shadow on the floor, where the camera looks down at one.
+    With `glide` the camera follows smoothly: it does not bob with each step of the body. With `shadows`, the window
+    also contains the shadow on the floor, where the camera looks down at one.
     """
-    camera = camera_of(choice, follow or followed_body(scene), *(figure.robot for figure in scene.figures))
+    camera = camera_of(choice, followed(scene, follow), *(figure.robot for figure in scene.figures))
     lens, azimuth = camera_lens(scene, choice)
     middles = _middles(scene, camera.follow)
+    if glide and len(middles) > 1:
+        middles = _smooth(middles, scene.times)
     chosen = ~cast.ground & ~cast.force  # the long arrow of a short impact must not make the picture large
     if camera.follow is not None:
         chosen &= ~cast.still
@@ -161,10 +167,10 @@ def window_of(
         highs.append(seen.max(axis=0))
         grounds.append([points[:, :2].min(axis=0), points[:, :2].max(axis=0)])
     low, high = np.min(lows, axis=0), np.max(highs, axis=0)
-    if camera.follow is not None:  # the followed body is in the middle
+    if camera.follow is not None and not glide:  # the followed body is in the middle
         high = np.maximum(high, -low)
         low = -high
-    else:
+    elif camera.follow is None:
         ways = [lens.seen(path_of(figure, trace.at))[:, :2] for figure in scene.figures for trace in figure.traces]
         low = np.min([low, *(way.min(axis=0) for way in ways)], axis=0)
         high = np.max([high, *(way.max(axis=0) for way in ways)], axis=0)
@@ -201,6 +207,16 @@ def _middles(scene: Scene, follow: str | None) -> Array:
     ]
     middle: Array = np.mean(ways, axis=0)
     return middle
+
+
+def _smooth(way: Array, times: Array) -> Array:
+    """A way (n, 3) [m] without what changes faster than GLIDE, the same at its ends."""
+    from scipy.ndimage import gaussian_filter1d
+
+    step = float(times[-1] - times[0]) / max(len(times) - 1, 1)
+    steady = np.linspace(way[0], way[-1], len(way))  # a filter keeps a line only where it does not end
+    found: Array = steady + gaussian_filter1d(way - steady, min(GLIDE / max(step, 1e-9), len(way)), axis=0)
+    return found
 
 
 def _framed(low: Array, high: Array, margin: float, least: float) -> tuple[Array, Array]:

@@ -83,6 +83,7 @@ def _figure(figure: Figure, codes: Codes, surfaces: SurfaceCodes) -> dict[str, A
     return {
         "name": figure.name,
         "offset": _shorts(figure.offset),
+        "turn": figure.turn.tolist(),
         "size": short(figure.size),
         "poseable": figure.poseable,
         "bodies": list(figure.bodies),

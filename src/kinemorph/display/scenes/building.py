@@ -21,13 +21,14 @@ from kinemorph.display.looks.combined_robot import configurations, robot_of
 from kinemorph.display.looks.postures import closed_posture
 from kinemorph.display.looks.quaternions import rotated
 from kinemorph.display.scenes.changing_robot import succession
-from kinemorph.display.scenes.figures import figure_of, lost_meshes, owner_of
+from kinemorph.display.scenes.figures import figure_of, mesh_note, owner_of, warn_of_meshes
 from kinemorph.display.scenes.grounds import Standing, carried, grounds_of
 from kinemorph.display.scenes.loads import Load, arrows, loads_of
 from kinemorph.display.scenes.marks import marks_of
 from kinemorph.display.scenes.mounted_parts import parts_of
 from kinemorph.display.scenes.sampled_columns import between_samples
 from kinemorph.display.scenes.scene import WORLD_OWNER, Attachment, Color, Figure, Happening, Scene, Series, Trace
+from kinemorph.display.scenes.upright import upright, upright_elements
 from kinemorph.errors import UnsupportedError
 from kinemorph.model.parameter import evaluate_all
 from kinemorph.model.robot import Robot, not_a_model
@@ -65,6 +66,7 @@ def scene_of(
     spread: npt.ArrayLike | None = None,
     title: str | None = None,
     masses: bool = False,
+    z_up: bool = False,
 ) -> Scene:
     """The scene of a Robot, System, Dynamics or Trajectory, or of several, given as a list or as {name: subject}.
 
@@ -79,6 +81,7 @@ def scene_of(
     `spread`    distance between several figures [m], 0 to draw all in one place, or the step (3,) [m] from each figure
                 to the next; by default far enough that they do not touch
     `masses`    also shows the inertia of bodies without shapes, as translucent cuboids
+    `z_up`      keeps the axes of a world whose gravity is along another axis than -z; else it is turned
     """
     subjects = named_subjects(subject)
     runs = {name: one for name, one in subjects.items() if isinstance(one, Trajectory)}
@@ -88,6 +91,9 @@ def scene_of(
     made = [_figure(name, one, q, clock, wanted, masses) for name, one in subjects.items()]
     figures, scales = _loaded([figure for figure, _ in made], [loads for _, loads in made])
     acting = [elements_of(one) for one in subjects.values()]
+    if not z_up:
+        acting = [upright_elements(figure.robot, some) for figure, some in zip(figures, acting, strict=True)]
+        figures = [upright(figure) for figure in figures]
     scene = staged(_side_by_side(figures, spread), clock, acting, title)
     return replace(
         scene,
@@ -119,6 +125,8 @@ def staged(
 
     `acting` are the elements on each figure; by default there are none.
     """
+    for robot in {figure.robot.name: figure.robot for figure in figures}.values():
+        warn_of_meshes(robot)
     boxes = [_box(figure) for figure in figures]
     elements = acting or [()] * len(figures)
     standings = [Standing(one, box, figure.offset) for one, box, figure in zip(elements, boxes, figures, strict=True)]
@@ -133,7 +141,7 @@ def staged(
         floor=floor,
         loose=not any(map(carried, elements)),
         grounds=grounds,
-        notes=tuple(dict.fromkeys(note for figure in figures for note in lost_meshes(figure.robot))),
+        notes=tuple(dict.fromkeys(note for figure in figures if (note := mesh_note(figure.robot)))),
     )
 
 

@@ -5,6 +5,7 @@ All parts are rigid and given in the frames of their bodies, so they are made on
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -22,6 +23,7 @@ from kinemorph.display.looks.quaternions import quaternions_of, rotated, without
 from kinemorph.display.looks.solids import MESH_LIMIT, Grain, opacity, z_toward
 from kinemorph.display.scenes.scene import WORLD_OWNER, Attachment, Color, Figure, Layer, Look, Part, Surface
 from kinemorph.display.scenes.surfaces import look_surface, shape_surface
+from kinemorph.errors import ModelWarning, users_level
 from kinemorph.model.body import Body
 from kinemorph.model.driven import all_joints_free, with_driven
 from kinemorph.model.joint import Joint
@@ -29,6 +31,7 @@ from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import GRAPHITE, Mesh, MeshFile, Shape
 from kinemorph.model.topology import WORLD
+from kinemorph.words import counted
 
 # sizes as fractions of the robot's extent
 TRIAD, AXIS, NODE, WIRE = 0.09, 0.2, 0.016, 0.004
@@ -111,14 +114,32 @@ def mesh_faces(robot: Robot) -> int:
     return int(np.clip(SCENE_FACES // max(count, 1), LEAST_FACES, MOST_FACES))
 
 
-def lost_meshes(robot: Robot) -> list[str]:
-    """Sentences about the meshes that cannot be shown: files that cannot be read, and meshes with too many faces."""
-    faces, shapes = mesh_faces(robot), [(body.name, shape) for body in robot.bodies for shape in body.shapes]
-    reasons = [read_mesh(shape, faces)[1] for _, shape in shapes if isinstance(shape, MeshFile)]
-    fine = [(name, len(shape.faces)) for name, shape in shapes if isinstance(shape, Mesh)]
-    listed = ", ".join(f"{name} ({count} faces)" for name, count in fine if count > MESH_LIMIT)
-    reasons += [f"not drawn, meshes of more than {MESH_LIMIT} faces: {listed}"] if listed else []
-    return [reason for reason in dict.fromkeys(reasons) if reason]
+def lost_meshes(robot: Robot) -> dict[str, str]:
+    """The meshes that cannot be shown, {name: why}: files that cannot be read, and meshes with too many faces."""
+    faces, lost = mesh_faces(robot), dict[str, str]()
+    for body in robot.bodies:
+        for shape in body.shapes:
+            if isinstance(shape, MeshFile) and shape.source not in lost and (why := read_mesh(shape, faces)[1]):
+                lost[shape.source] = why
+            elif isinstance(shape, Mesh) and len(shape.faces) > MESH_LIMIT:
+                lost[body.name] = f"{body.name} has a mesh of {len(shape.faces)} faces, expected at most {MESH_LIMIT}."
+    return lost
+
+
+def mesh_note(robot: Robot) -> str:
+    """One short sentence about meshes that cannot be shown, for pictures; empty if there are none."""
+    lost, name = len(lost_meshes(robot)), robot.name.replace("_", " ")
+    return f"{counted(lost, 'mesh', 'meshes')} of {name} cannot be shown: a warning says why" if lost else ""
+
+
+def warn_of_meshes(robot: Robot) -> None:
+    """Gives one warning about all meshes of a robot that cannot be shown: why for the first, and the others' names."""
+    lost = lost_meshes(robot)
+    if lost:
+        (_, reason), *others = lost.items()
+        text = f"{len(lost)} meshes are not drawn; the first: {reason}" if others else f"a mesh is not drawn: {reason}"
+        text += f" The others: {', '.join(name.rpartition('/')[2] for name, _ in others)}." if others else ""
+        warnings.warn(f"robot '{robot.name}': {text}", ModelWarning, stacklevel=users_level())
 
 
 # ── layers ────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -129,7 +150,7 @@ def _parts(robot: Robot, size: float, masses: bool) -> Iterator[Part]:
     grain = Grain(THICKNESS * size, *(COARSE if len(robot.bodies) > MANY else ()))
     yield from shape_parts(robot, size, grain, masses=masses)
     for owner, body in enumerate(robot.bodies):
-        for shape in _collisions(body):
+        for shape in outlines.readable(body.collisions, LEAST_FACES):
             yield _solid(f"{body.name} collision", owner, shape, COLLISION_COLOR, "collisions", grain)
         yield from _inertia(owner, body, size)
         yield from _graph(owner, body, joints[body.name], size)
@@ -158,11 +179,6 @@ def owner_of(robot: Robot, body: str) -> int:
 def _solid(name: str, owner: int, shape: Shape, color: Sequence[float], layer: Layer, grain: Grain) -> Part:
     r, g, b, a = (float(x) for x in color)
     return Part(name, owner, shape_surface(shape, grain), (r, g, b, a), layer)
-
-
-def _collisions(body: Body) -> list[Shape]:
-    read = [read_mesh(shape, LEAST_FACES)[0] if isinstance(shape, MeshFile) else shape for shape in body.collisions]
-    return [shape for shape in read if shape is not None]
 
 
 def _inertia(owner: int, body: Body, size: float) -> Iterator[Part]:

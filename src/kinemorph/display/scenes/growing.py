@@ -107,7 +107,7 @@ class GrowingScene:
 
     def _scene(self, frames: Frames) -> Scene:
         subject = self.system if self._robot is self.system.robot else self._robot
-        scene = scene_of(subject, q=np.concatenate(self._rows), times=frames.times)
+        scene = scene_of(subject, q=np.concatenate(self._rows), times=frames.times, z_up=True)
         figure = scene.figures[0]
         marks = tuple(mark for mark in figure.marks if mark.vectors is None and mark.shifts is None)
         plotted = (

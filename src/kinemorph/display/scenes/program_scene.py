@@ -9,16 +9,14 @@ begins behind the initial position instead of the lowest one.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 
 import numpy as np
 
 from kinemorph.display.scenes.building import scene_of
 from kinemorph.display.scenes.easyanim import EDGE_COLOR, Geometry, checked_geometry
-from kinemorph.display.scenes.figures import lost_meshes
 from kinemorph.display.scenes.scene import Attachment, Mark
-from kinemorph.errors import ModelWarning, UnsupportedError
+from kinemorph.errors import UnsupportedError
 from kinemorph.model.system import System
 from kinemorph.programs.drawing import WORLD_CARRIER, Drawing, FixedPoint, Span
 from kinemorph.programs.job import Job
@@ -37,10 +35,8 @@ def with_scene(job: Job) -> Job:
             f"scene: '{job.plant.name}' has no robot, and so no shapes to draw. Leave the scene out, or give a model "
             "with a robot."
         )
-    for sentence in lost_meshes(robot):
-        warnings.warn(f"scene: {sentence}", ModelWarning, stacklevel=2)
     system, q = System(robot, job.plant.elements), np.array(job.first.state.q, dtype=float)
-    scene = scene_of(system, q=q[None], times=[job.times[0]], columns=())
+    scene = scene_of(system, q=q[None], times=[job.times[0]], columns=(), z_up=True)
     return replace(job, drawing=_drawing(checked_geometry(scene, 1), job))
 
 

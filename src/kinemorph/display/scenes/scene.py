@@ -133,7 +133,7 @@ class Figure:
     centers of mass in body frames. `size` [m] is the extent of the robot. `poseable` says that the robot has no motion,
     so that a user may pose it. For a run with docking events `robots` are its robots, and `robot` is the combined one.
     If joints are driven, `robot` and `q` are those in which all joints have coordinates, and `driven` has their
-    formulas by joint name.
+    formulas by joint name. `turn` (3, 3) is the turn of the robot's world after which z is up, see `upright`.
     """
 
     name: str
@@ -151,6 +151,7 @@ class Figure:
     poseable: bool = False
     robots: tuple[Robot, ...] = ()
     driven: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
+    turn: Array = field(default_factory=lambda: np.eye(3))
 
     @property
     def bodies(self) -> tuple[str, ...]:

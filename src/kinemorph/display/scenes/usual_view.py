@@ -10,8 +10,11 @@ from kinemorph.algebra.arrays import Array, evenly
 from kinemorph.display.cameras import Camera, CameraChoice, Lens, camera_of
 from kinemorph.display.looks.quaternions import rotated
 from kinemorph.display.scenes.scene import Scene
+from kinemorph.model.topology import WORLD
 
 FAR = 50.0  # path length over robot size from which a camera follows: else the robot would be a few pixels large
+AWAY = 1.5  # travel over robot size from which the camera of a film follows: the first picture shows it no more
+FLOATING = ("free", "planar")
 FLAT = 1e-6  # a motion is planar if its part out of the plane is below this fraction of its part in the plane
 RAISED = 14.0  # elevation from which planar motion is seen [deg]
 LOOKED_AT = 200  # number of times at which the motion is examined
@@ -52,9 +55,27 @@ def followed_body(scene: Scene) -> str | None:
     return figure.bodies[0] if way > FAR * figure.size else None
 
 
+def followed(scene: Scene, follow: str | None) -> str | None:
+    """The body that a camera follows: `follow`, none for "world", and by default that of `followed_body`."""
+    return None if follow == WORLD else follow or followed_body(scene)
+
+
+def walker(scene: Scene) -> str | None:
+    """The floating base of a scene's only robot if it walks out of the view of the first frame; else None.
+
+    A robot of one body, such as a ball that is thrown, is seen on its whole path.
+    """
+    figure = scene.figures[0]
+    floating = [joint.child for joint in figure.robot.joints if joint.parent == WORLD and joint.kind in FLOATING]
+    if len(scene.figures) != 1 or len(figure.bodies) < 2 or not floating:
+        return None
+    way = figure.positions[:, figure.bodies.index(floating[0]), :2]
+    return floating[0] if np.linalg.norm(way - way[0], axis=1).max() > AWAY * figure.size else None
+
+
 def replay_camera(scene: Scene, camera: CameraChoice, follow: str | None) -> Camera:
     """The initial camera of a replay; by default planar motion is seen perpendicularly, from a little above."""
-    chosen = camera_of(camera, follow or followed_body(scene), *(figure.robot for figure in scene.figures))
+    chosen = camera_of(camera, followed(scene, follow), *(figure.robot for figure in scene.figures))
     first = scene.figures[0]
     if camera is not None or not first.bodies:
         return chosen

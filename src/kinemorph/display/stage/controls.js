@@ -13,6 +13,8 @@ const BRIEF = 0.5, LONG = 200;   // runs that last less, or more [s], have slowe
 const NAME_WIDTH = 40, NAME_HEIGHT = 22;   // within which names of figures hide one another [pixels]
 const AXES = [["x", "#d13d4c"], ["y", "#3b9e5c"], ["z", "#3b82d0"]];
 
+const EYE = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
+
 /** Connects the controls of a stage with what they do; `fillControls` fills them for a scene. */
 export function makeControls(app) {
   const { ui } = app, { signal } = app.end;
@@ -211,7 +213,8 @@ export function showOverlays(app) {
   if (turned !== controls.turned) {
     controls.turned = turned;
     for (let i = 0; i < 3; i++) {
-      const { line, text } = controls.gizmo[i], x = camera.right[i], y = -camera.up[i];
+      const { line, text } = controls.gizmo[i], axis = (app.scene.figures[0]?.turn ?? EYE).map((row) => row[i]);
+      const [x, y] = [camera.right, camera.up].map((way, k) => (k ? -1 : 1) * axis.reduce((sum, a, j) => sum + a * way[j], 0));
       line.setAttribute("x2", 24 * x);
       line.setAttribute("y2", 24 * y);
       text.setAttribute("x", 33 * x);

@@ -71,7 +71,7 @@ def view(
     `block`     whether to wait until Ctrl-C is pressed
     `open`      whether to open the page in the browser
     """
-    scene = scene_of(subject, q=q, fps=fps, columns=columns, trace=trace, spread=spread, title=title)
+    scene = scene_of(subject, q=q, fps=fps, columns=columns, trace=trace, spread=spread, title=title, z_up=True)
     viewer = Viewer(scene, replay_camera(scene, camera, follow), port=port)
     print(f"viewer at {viewer.url}", flush=True)
     if open and not open_page(viewer.url):
