@@ -117,7 +117,7 @@ def show_equilibrium(session: Session, channel: Channel, *, document: str, task:
     model = session.model(document)
     if len(q) != model.robot.nq:
         raise UnsupportedError("the model has changed since its equilibrium was found. Search for it again.")
-    session.pictures.send(channel, scene_of(model, q=q), {"document": document, "revision": -1})
+    session.pictures.send(channel, scene_of(model, q=q, z_up=True), {"document": document, "revision": -1})
     return {"q": q}
 
 

@@ -35,7 +35,7 @@ def picture(data: dict[str, Any], report: Report) -> dict[str, Any]:
     runs = loaded_runs(data, report)
     report("drawing the scene")
     columns = data.get("columns")
-    scene = scene_of(runs, columns=columns, spread=0.0 if len(runs) > 1 else None)
+    scene = scene_of(runs, columns=columns, spread=0.0 if len(runs) > 1 else None, z_up=True)
     if data.get("difference") and len(runs) > 1:
         names = list(runs)
         differing = _differences(runs[names[0]], runs[names[1]], columns, scene.times)

@@ -69,7 +69,7 @@ def run(data: dict[str, Any], report: Report) -> dict[str, Any]:
     found = quiet.run(progress=progress, watch=watch, save=data["save"])
     if not report.cancelled:  # a cancelled run ends at once; what has streamed stays in the picture
         report("drawing the picture", fraction=0.6)
-        send_piece(report, scene_of(found, columns=columns), known)
+        send_piece(report, scene_of(found, columns=columns, z_up=True), known)
     report.cancelled = found.outcome.kind == "interrupted"  # a cancel after the end has nothing to end
     report("adding up energies", fraction=0.9)
     notes = [f"{given.robot.name} {note.told()}" for note in prepared.notes]

@@ -85,7 +85,7 @@ class Pictures:
         from kinemorph.display.scenes.building import scene_of  # the first picture of modules does not wait for it
 
         try:
-            return scene_of(model)
+            return scene_of(model, z_up=True)
         except KinemorphError as error:
             self.session.push({"push": "message", "kind": "warning", "text": str(error)}, document=document.name)
             return None
