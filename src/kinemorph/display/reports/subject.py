@@ -10,6 +10,7 @@ from kinemorph.deriving.dynamics import Dynamics, derive
 from kinemorph.display.equations.equations_of_motion import symbolic_dynamics
 from kinemorph.errors import KinemorphError, UnsupportedError
 from kinemorph.frozen import dataclass
+from kinemorph.mechanics.formulations.table import FormulationName
 from kinemorph.model.modules.assembly import Assembly
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import Settings, System
@@ -22,10 +23,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ReportSettings:
-    """Choices that chapters follow. `states` and `seed` are those of random states at which equations are checked."""
+    """Choices that chapters follow.
+
+    `states` and `seed` are those of random states at which equations are checked; `formulation` is that by which the
+    printed equations of motion are derived.
+    """
 
     states: int = 8
     seed: int = 0
+    formulation: FormulationName = "newton_euler"
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +65,12 @@ class Subject:
     def symbolic(self) -> Dynamics:
         """The derived equations of the robot with its parameters, and g where gravity is a number, as symbols."""
         return symbolic_dynamics(self.robot)
+
+    @cached_property
+    def formulated(self) -> Dynamics:
+        """The equations as in `symbolic`, derived by the formulation of the settings."""
+        name = self.settings.formulation
+        return self.symbolic if name == "newton_euler" else symbolic_dynamics(self.robot, name)
 
     @cached_property
     def degrees_of_freedom(self) -> int | None:

@@ -47,11 +47,13 @@ def save_trajectory(run: Trajectory, path: str | Path) -> Path:
     """Writes a run to a file, in the format of its ending .npz, .h5, .csv or .res; returns the path.
 
     A missing folder is made. Raises StorageError where the file cannot be written; then an older file of that name is
-    unchanged.
+    unchanged. A .res file gets a script of gnuplot beside it, x.plt for x.res.
     """
-    module = _format(path)
-    data = module.encode(record_of(run))
-    write_whole(Path(path), data)
+    module, record = _format(path), record_of(run)
+    write_whole(Path(path), module.encode(record))
+    beside = module.companions(Path(path), record) if hasattr(module, "companions") else {}
+    for place, data in beside.items():
+        write_whole(place, data)
     return Path(path)
 
 

@@ -68,6 +68,7 @@ def report(
     date: Annotated[
         str, option("Date on the title page; without it the same model gives the same bytes.", "TEXT", default="none")
     ] = "",
+    formulation: Formulation = "newton_euler",
     list_chapters: Annotated[
         bool, flag("--list-chapters", "List the chapters.", callback=_print_chapters, is_eager=True)
     ] = False,
@@ -81,6 +82,7 @@ def report(
     the source and its figures. A saved run contains no model: name the model before it, unless it is a built-in robot.
     """
     from kinemorph.display.reports.report import report as written
+    from kinemorph.display.reports.subject import ReportSettings
 
     if output is not None and output.suffix:
         check_place(output, "--output")
@@ -93,6 +95,7 @@ def report(
             path=output, to=None if to is None else to.value, language=language.value,
             chapters=None if chapters is None else [key.strip() for key in chapters.split(",") if key.strip()],
             title=title, author=author, date=date, names=list(runs),
+            settings=ReportSettings(formulation=formulation),
             progress=lambda step: tell(f"report on {model.name}: {step}"),
         )  # fmt: skip
     for name, run in runs.items():

@@ -33,6 +33,12 @@ def sentence(words: Words, text: str) -> str:
     return words(key, **{letter: _value(words, value) for letter, value in values.items()})
 
 
+def translated(words: Words, text: str) -> str | None:
+    """A sentence as `sentence` writes it; None where the language has no translation of it."""
+    table = words.language.table
+    return sentence(words, text) if table is None or key_of(text)[0] in table else None
+
+
 def _value(words: Words, value: str) -> str:
     """A number with the signs of the language, or a name in its quotes."""
     if value.startswith("'"):
