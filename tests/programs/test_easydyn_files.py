@@ -5,10 +5,10 @@ SEEDS 001-12: results for gnuplot (.res), scenes (.vol) and their frames (.van).
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
 import shutil
 import subprocess
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +88,11 @@ def _plotted(script: Path) -> None:
     """Writes the PostScript file of a script, where gnuplot is installed."""
     if shutil.which("gnuplot"):
         done = subprocess.run(
-            ["gnuplot", "-e", "postscript=1", script.name], cwd=script.parent, capture_output=True, text=True, timeout=60
+            ["gnuplot", "-e", "postscript=1", script.name],
+            cwd=script.parent,
+            capture_output=True,
+            text=True,
+            timeout=60,
         )
         assert done.returncode == 0, done.stderr  # a warning says that a column of zeros has no range
         assert script.with_suffix(".ps").read_text().startswith("%!PS")

@@ -12,6 +12,7 @@ import fnmatch
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -189,7 +190,9 @@ def _panels(trajectory: Run, names: Sequence[str]) -> tuple[Family, ...]:
     for word, part in _by_word(names).items():
         peaks = [size[name] for name in part]
         if 2 < len(part) <= PANEL and max(peaks) <= APART * min(peaks):
-            panels.append(Family(word, tuple(part), tuple(short(name)[len(word) :].lstrip("_.") or name for name in part)))
+            panels.append(
+                Family(word, tuple(part), tuple(short(name)[len(word) :].lstrip("_.") or name for name in part))
+            )
         else:
             others += part
     clusters: list[list[str]] = []
@@ -223,7 +226,7 @@ def _chunks(names: Sequence[str]) -> list[tuple[str, ...]]:
     """Names in as few parts of at most PANEL as possible, all about as long."""
     count = -(-len(names) // PANEL)
     cuts = [round(k * len(names) / max(count, 1)) for k in range(count + 1)]
-    return [tuple(names[a:b]) for a, b in zip(cuts, cuts[1:], strict=False)]
+    return [tuple(names[a:b]) for a, b in pairwise(cuts)]
 
 
 def overlaid(trajectory: Trajectory, blocks: Sequence[Block], wanted: Sequence[str]) -> list[Block]:

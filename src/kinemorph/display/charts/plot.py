@@ -11,6 +11,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +116,8 @@ def plot(
     `name`         the name of this run beside the others; its integration method by default
     `difference`   also plots the difference of each further run from the first, at their common times, on a log scale
     `degrees`      shows angles in degrees
+    `title`        the title; the name of the system by default. With "", for documents, which say themselves why a run
+                   failed, the figure does not say it either
     `path`         a file to write, .png, .svg or .pdf
     """
     chosen = series.chosen_blocks(trajectory, series.flat(columns))
@@ -148,7 +151,7 @@ def plot_panels(trajectory: Trajectory, names: Sequence[str]) -> list[Figure]:
     count = -(-len(rows) // MOST_ROWS)
     cuts = [round(k * len(rows) / max(count, 1)) for k in range(count + 1)]
     shown = Subject(named_runs(trajectory))
-    return [_drawn(rows[a:b], shown, False, False, "") for a, b in zip(cuts, cuts[1:], strict=False)]
+    return [_drawn(rows[a:b], shown, False, False, "") for a, b in pairwise(cuts)]
 
 
 def _drawn(blocks: Sequence[Block], shown: Subject, difference: bool, degrees: bool, title: str | None) -> Figure:
@@ -162,6 +165,7 @@ def _drawn(blocks: Sequence[Block], shown: Subject, difference: bool, degrees: b
     # names of events are above the title of small multiples; panels have neither title nor caption
     titled = LEADING * (rows[0].cells > 1 and bool(marks)) if blocks[0].alike else BARE - HEAD
     failures = batch_failures(shown.batch, 128) if shown.batch else failure_lines(runs, 128)
+    failures = [] if title == "" and not shown.batch else failures
     top = (
         HEAD
         + titled

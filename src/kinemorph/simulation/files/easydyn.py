@@ -37,8 +37,8 @@ def encode(record: Record) -> bytes:
     if missing:
         k, name = missing[0]
         raise UnsupportedError(
-            f"the run changes its system, and system {k + 1}, '{meta['systems'][k]['name']}', has no column '{name}'; a .res "
-            "file has the same columns throughout. Save it as .csv, .npz or .h5."
+            f"the run changes its system, and system {k + 1}, '{meta['systems'][k]['name']}', has no column '{name}'; "
+            "a .res file has the same columns throughout. Save it as .csv, .npz or .h5."
         )
     names, header = _header(meta)
     return table_text(meta, header, to_table(record, names), " ")

@@ -14,7 +14,7 @@ set key noenhanced
 if (exists("postscript")) set terminal postscript color
 if (exists("postscript")) set output {ps}
 """
-PAUSE = "if (!exists(\"postscript\")) pause -1 {told}\n"
+PAUSE = 'if (!exists("postscript")) pause -1 {told}\n'
 
 
 def script_name(path: str) -> str:

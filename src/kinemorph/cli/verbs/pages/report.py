@@ -12,6 +12,7 @@ from kinemorph.cli.application import flag, option, put, reported_warnings, say,
 from kinemorph.cli.options.model_argument import ReadingOptions, chosen
 from kinemorph.cli.options.state_options import StateOptions
 from kinemorph.cli.output_files import check_place, wrote
+from kinemorph.cli.verbs.derive import Formulation
 from kinemorph.cli.verbs.pages.show import called, is_run
 from kinemorph.errors import KinemorphError
 from kinemorph.model.library.choosing import CHOICE, choose

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from kinemorph.algebra.arrays import Array
 from kinemorph.display import series
 from kinemorph.display.canvas import in_language
 from kinemorph.display.reports.document import Block, Code, Figure, Grid, Heading, Paragraph, Section, Table
@@ -22,6 +23,7 @@ from kinemorph.simulation.results.trajectory import Trajectory
 MOST_RUNS = 4  # runs that are shown
 MOST_EVENTS = 20  # events that are listed
 MOST_LOADS = 18  # loads of joints of one kind that are drawn, the largest ones
+ROUNDING = 1e-10  # the share of the largest value of a group below which changes are rounding
 FEW = 6  # coordinates up to which those are drawn that stay constant
 FORCES = ("normal", "friction", "force", "tension")  # last words of the names of forces of elements
 SIGNALS = ("voltage", "current")  # last words of the names of electric signals
@@ -96,7 +98,9 @@ def _figures(run: Trajectory, words: Words) -> list[Block]:
     blocks: list[Block] = []
     for group, caption in CAPTIONS.items():
         names = groups.get(group, [])
-        drawn = [name for name in names if _moves(run, name) or (group in "qv" and len(names) <= FEW)]
+        least = ROUNDING * max((_size(run, name) for name in names), default=0.0)
+        shown = [name for name in names if _moves(run, name) and _size(run, name) > least]
+        drawn = names if group in "qv" and len(names) <= FEW else shown
         with in_language(words):
             blocks += [Figure(page, words(caption)) for page in plot_panels(run, drawn)]
         still = [name for name in names if group in "qv" and name not in drawn]
@@ -118,7 +122,7 @@ def _kind(run: Trajectory, name: str) -> str:
 
 def _largest(run: Trajectory, names: Sequence[str]) -> list[str]:
     """Of the loads of joints, the MOST_LOADS forces and moments with the largest peaks, in the order of the joints."""
-    peaks = {name: float(np.nan_to_num(series.values(run, name)).max(initial=0.0)) for name in names}
+    peaks = {name: _size(run, name) for name in names}
     kept = {
         name
         for word in LOADS
@@ -129,9 +133,19 @@ def _largest(run: Trajectory, names: Sequence[str]) -> list[str]:
 
 def _moves(run: Trajectory, name: str) -> bool:
     """Whether a column changes during the run."""
+    finite = _finite(run, name)
+    return bool(len(finite) and np.ptp(finite) > ROUNDING * _size(run, name))
+
+
+def _size(run: Trajectory, name: str) -> float:
+    """The largest absolute value of a column."""
+    return float(np.abs(_finite(run, name)).max(initial=0.0))
+
+
+def _finite(run: Trajectory, name: str) -> Array:
+    """The values of a column that are finite numbers."""
     found = series.values(run, name)
-    finite = found[np.isfinite(found)]
-    return bool(len(finite) and np.ptp(finite) > 1e-9 * np.abs(finite).max())
+    return found[np.isfinite(found)]
 
 
 def _events(run: Trajectory, words: Words) -> list[Block]:

@@ -66,7 +66,9 @@ def chapter(subject: Subject, words: Words) -> Section | None:
         told += " " + words("The generalized forces τ are those of the elements, and of the inputs.")
     head: list[Block] = [Paragraph(told), Formula("", tuple(_statement(subject)))]
     head += symbols_paragraph(dynamics, programs, names, words)
-    return Section("equations", words("Equations of motion"), (*head, *blocks, *counted(long, words, dynamics.formulation)))
+    return Section(
+        "equations", words("Equations of motion"), (*head, *blocks, *counted(long, words, dynamics.formulation))
+    )
 
 
 def _statement(subject: Subject) -> list[EquationRow]:
