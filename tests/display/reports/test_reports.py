@@ -181,7 +181,9 @@ def test_a_run_that_failed_is_reported_with_what_it_computed(tmp_path: Path) -> 
         if language == "en":
             assert run.outcome.message in first.pieces[0] and "failed at 0.0" in first.pieces[0]
         else:
-            assert "a échoué à 0,0" in first.pieces[0] and "inverse" not in first.pieces[0] and len(first.pieces) == 1
+            said, source, quoted = first.pieces  # the message is about a function of the user: it is quoted
+            assert "a échoué à 0,0" in said and source == FRENCH["The program says: "].replace(" :", "\u00a0:")
+            assert quoted.text == run.outcome.message
 
 
 def figure_texts(block: object, text: str) -> bool:
