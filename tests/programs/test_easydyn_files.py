@@ -5,6 +5,8 @@ SEEDS 001-12: results for gnuplot (.res), scenes (.vol) and their frames (.van).
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -71,8 +73,29 @@ def test_a_res_file_has_the_columns_of_a_saved_run(written: Program, run: kinemo
     count = 1 + 3 * 2 + 2  # t, then q, v, a and u; states that count energy follow, with other names in a run
     assert titles[:count] == known[:count] and all(title.startswith("x.") for title in titles[count:])
     assert np.abs(found[:, :count] - wanted[:, :count]).max() < 1e-9
-    script = (written.folder / "it's.res.gp").read_text()
+    script = (written.folder / "it's.plt").read_text()
     assert "it''s.res' using 1:2 with lines title 'q.q1 [rad]', \\\n" in script and "using 1:5" in script
+    for title in titles[1:]:  # R5, 001-14: rates and accelerations as well, each kind with a pause, or as PostScript
+        assert f"title '{title}'" in script
+    assert script.count("pause -1") == 5 and "set terminal postscript" in script and "it''s.ps'" in script
+    _plotted(written.folder / "it's.plt")
+    _plotted(tmp_path / "saved.plt")
+    saved = (tmp_path / "saved.plt").read_text()
+    assert all(f"'{group}.q1 [" in saved for group in ("q", "v", "a", "tau"))
+
+
+def _plotted(script: Path) -> None:
+    """Writes the PostScript file of a script, where gnuplot is installed."""
+    if shutil.which("gnuplot"):
+        done = subprocess.run(
+            ["gnuplot", "-e", "postscript=1", script.name],
+            cwd=script.parent,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert done.returncode == 0, done.stderr  # a warning says that a column of zeros has no range
+        assert script.with_suffix(".ps").read_text().startswith("%!PS")
 
 
 def test_scenes_are_those_of_animate(written: Program, run: kinemorph.Trajectory) -> None:

@@ -8,8 +8,8 @@
     changes of the system   robots that dock or undock in the air keep their total linear and angular momentum
     quaternions, loops      quaternions keep length 1, loops stay closed
 
-Each error is relative to the energy or momentum that is exchanged in the run. A check that does not apply is skipped,
-with the reason.
+Each error is relative to the energy or momentum that is exchanged in the run, and judged by what the run's method and
+its settings promise (`method_tolerance`). A check that does not apply is skipped, with the reason.
 Samples between two resets are checked separately: an impact may change energy and momentum. Where the system changes
 during a run, each system is checked by the laws that apply to it, and the worst error counts.
 """
@@ -27,22 +27,29 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.conserved_momenta import Conserved, Ledger, conserved, floats, momentum_leap
 from kinemorph.analysis.verification.verdict import Check, Judged, judged, table
 from kinemorph.errors import ShapeError, UnsupportedError
+from kinemorph.simulation.integrators.methods import METHODS
 from kinemorph.simulation.results.trajectory import Segment, Trajectory
 
 UNIT_LENGTH = 1e-12  # largest error of a quaternion's length
 CLOSED = 1e-6  # [m or rad], largest gap of a loop
+LEAST, MOST = 1e-6, 1e-2  # the relative tolerance of energy and momentum is never outside of these
 
 
 @dataclass(frozen=True)
 class Audit(Judged):
-    """The checks of one run, made by `audit`. As a bool it is True where no check failed."""
+    """The checks of one run, made by `audit`. As a bool it is True where no check failed.
+
+    `basis` is a sentence that says where the tolerance of energy and momentum comes from.
+    """
 
     name: str
     checks: tuple[Check, ...]
+    basis: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """The audit as nested dicts and lists, ready for JSON."""
-        return {"run": self.name, "passed": self.passed, "checks": [check.as_dict() for check in self.checks]}
+        checks = [check.as_dict() for check in self.checks]
+        return {"run": self.name, "passed": self.passed, "basis": self.basis, "checks": checks}
 
     def __str__(self) -> str:
         """One line per check: its status, its name, its error and tolerance, and the rule that it checks."""
@@ -50,27 +57,57 @@ class Audit(Judged):
         return "\n".join([f"Audit of '{self.name}': {word}", *table(self.checks)])
 
 
-def audit(trajectory: Trajectory, *, tolerance: float = 1e-6) -> Audit:
-    """Checks a run against the conservation laws; `tolerance` is the relative tolerance of energy and momentum."""
+def method_tolerance(trajectory: Trajectory) -> tuple[float, str]:
+    """The relative tolerance of energy and momentum by which a run is judged, and a sentence that says why.
+
+    A method that chooses its steps promises an error of rtol in each; the errors of all steps add up. A fixed step h of
+    a method of order p is judged by (h w)^p, where w = max |a| / max |v| is the rate at which the motion changes. The
+    tolerance is at least LEAST and at most MOST.
+    """
+    done, settings = trajectory.statistics, trajectory.settings
+    step, rtol, order = settings.get("step"), settings.get("rtol"), getattr(METHODS.get(done.method), "order", None)
+    if isinstance(step, float) and order is not None:
+        speed = max((float(np.abs(segment.v).max(initial=0.0)) for segment in trajectory.segments), default=0.0)
+        change = max((float(np.abs(segment.a).max(initial=0.0)) for segment in trajectory.segments), default=0.0)
+        ratio = step * change / speed if speed > 0.0 else 0.0
+        tolerance = min(max(ratio**order, LEAST), MOST) if ratio < 1.0 else MOST
+        why = f"a step of {step:g} s, of order {order}, in a motion that changes at a rate of {ratio / step:.3g} 1/s"
+    elif isinstance(rtol, float) and step is None:
+        tolerance = min(max(rtol * done.accepted, LEAST), MOST)
+        why = f"rtol {rtol:g} in each of {done.accepted} steps"
+    else:
+        tolerance, why = LEAST, "a method whose error is not known"
+    return tolerance, f"Energy and momentum are judged by a relative tolerance of {tolerance:.1e}, from {why}."
+
+
+def audit(trajectory: Trajectory, *, tolerance: float | None = None) -> Audit:
+    """Checks a run against the conservation laws.
+
+    `tolerance` is the relative tolerance of energy and momentum; by default that of the run's method
+    (`method_tolerance`).
+    """
     if not isinstance(trajectory, Trajectory):
         raise ShapeError(
             f"audit was given a {type(trajectory).__name__}; expected a Trajectory. Pass the result of simulate."
         )
-    if not 0.0 < tolerance < np.inf:
+    if tolerance is not None and not 0.0 < tolerance < np.inf:
         raise UnsupportedError(f"audit: tolerance is {tolerance}; expected a finite number above 0.")
     segments = [segment for segment in trajectory.segments if len(segment.t)]
     if not segments:
         raise ShapeError("audit: the run has no samples; expected at least one. Choose a smaller output_step.")
+    basis = "" if tolerance is None else f"Energy and momentum are judged by the relative tolerance {tolerance:.1e}."
+    if tolerance is None:
+        tolerance, basis = method_tolerance(trajectory)
     checks = [_ending(trajectory), _finite(segments)]
     if checks[1].passed:
         checks += [
             _energy(segments, tolerance, trajectory.settings.get("step")),
             *_momenta(segments, tolerance),
-            *_changes(segments, tolerance),
+            *_changes(segments, LEAST),
             _quaternions(segments),
             _loops(segments),
         ]
-    return Audit(trajectory.name, tuple(checks))
+    return Audit(trajectory.name, tuple(checks), basis)
 
 
 def _ending(trajectory: Trajectory) -> Check:

@@ -30,14 +30,18 @@ from kinemorph.codegen.building.compile import build
 from kinemorph.deriving.dynamics import derive
 from kinemorph.errors import KinemorphError, UnsupportedError
 from kinemorph.frozen import dataclass
+from kinemorph.model.configuration import integrate
 from kinemorph.model.system import System
+from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import shared_plant
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.simulate import simulate
+from kinemorph.simulation.stepping.domains import NEAR, DomainWatch
 
 SAME = 1e-9  # relative tolerance of values
 AMPLIFIED = 1e-14  # tolerance of accelerations, times the condition number of M, where that is larger
 MOVED, FEW = 0.1, 4  # displacement [rad or m] from the initial state, and number of states, for values of a plant
+HALVINGS = 20  # of the displacement, for robots with formulas that have a domain
 # functions of the robot whose values are kept, and what they are
 VALUES = {
     "mass_matrix": "M(q) times a vector",
@@ -234,13 +238,30 @@ def _plant_rows(system: System, seed: int) -> list[Row]:
         rng = np.random.default_rng(seed)
         w, v = rng.normal(size=(2, FEW, plant.nv))
         first = {group: plant.initial(group) for group in "qxmup"}
-        s = np.concatenate([MOVED * w, v, np.broadcast_to(first["x"], (FEW, plant.nx))], axis=1)
+        reach = _reach(plant, first, w)
+        s = np.concatenate([reach * w, v, np.broadcast_to(first["x"], (FEW, plant.nx))], axis=1)
         held = {"t": 0.0, "base": first["q"], "s": s, "m": first["m"], "u": first["u"], "p": first["p"]}
         program = plant.rate.traced
         values = np.asarray(build(program, "interpreter")(*(held[port.name] for port in program.inputs)))
     except KinemorphError as error:
         return [Row("values", Check(name, says, "skipped", note=str(error)))]
     return [_values(name, says, values, SAME)]
+
+
+def _reach(plant: Plant, first: Mapping[str, Array], w: Array) -> float:
+    """How far [rad or m] states are displaced by w (FEW, nv) so that all formulas of the robot stay in their domains.
+
+    It is MOVED where there are no such formulas, or where the initial state itself is at the edge of a domain.
+    """
+    watch, reach = DomainWatch(plant), MOVED
+    if not watch.domains or plant.robot is None:
+        return MOVED
+    for _ in range(HALVINGS):
+        q = np.array([integrate(plant.robot, first["q"], reach * row) for row in w])
+        if watch.left(np.zeros(FEW), q, first["p"], NEAR) is None:
+            return reach
+        reach *= 0.5
+    return MOVED
 
 
 # ── runs ──────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -15,6 +15,7 @@ import io
 import json
 import os
 import sys
+import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -41,6 +42,7 @@ VERBS = (
 )
 PAGES = ("show", "studio", "report")  # verbs in the folder `verbs/pages`
 IMPORTED: dict[str, typer.Typer] = {}  # the verbs whose files have been imported, each with its options
+LINE_EVERY = 30.0  # [s] between lines about long work, where stderr is no terminal
 LONGEST = 1000  # characters; longer texts of unexpected errors are cut off
 UNEXPECTED = (
     *(ArithmeticError, AssertionError, AttributeError, ImportError, LookupError),
@@ -288,19 +290,27 @@ def reported_warnings() -> Iterator[None]:
 
 @contextlib.contextmanager
 def working(message: str) -> Iterator[Callable[[str], None]]:
-    """Shows a spinner with a message while the context is open, if stderr is a terminal.
+    """Shows a spinner with a message while the context is open; a stderr that is no terminal gets lines instead.
 
     Yields a function that changes the message. After two seconds of deriving or compiling, the message says what is
-    being made and how long it has taken so far.
+    being made and how long it has taken so far; a stderr that is no terminal then gets a line, and another one whenever
+    LINE_EVERY has passed, so that whoever waits for a long command sees that it works.
     """
-    if not sys.stderr.isatty():
-        yield lambda message: None
-        return
-    from rich.console import Console
-
     from kinemorph.codegen.work_clock import reported_by
 
     told = [message]
+    if not sys.stderr.isatty():
+        due = [0.0]
+
+        def say_at_times(work: str) -> None:
+            if work and time.monotonic() >= due[0]:
+                due[0] = time.monotonic() + LINE_EVERY
+                say(f"{told[0]} ({work})")
+
+        with reported_by(say_at_times):
+            yield lambda message: told.__setitem__(0, message)
+        return
+    from rich.console import Console
 
     def tell(message: str) -> None:
         told[0] = message

@@ -12,6 +12,7 @@ import fnmatch
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -28,10 +29,12 @@ Run: TypeAlias = Trajectory | BatchRun
 
 GROUPS = ("q", "v", "a", "u", "tau", "x", "y", "m", "energy")  # the word before the dot; x and y have none
 CLEAR = 8  # the most lines that share an axis and differ in color
+PANEL, APART = 6, 10.0  # the most lines of a panel, and the largest ratio of their sizes
 MANY = 12  # with more columns of q than this, velocities are plotted only on request
 DEGREES = {"rad": "deg", "rad/s": "deg/s", "rad/s^2": "deg/s^2", "rad/s²": "deg/s²"}
 BALANCE = "energy.balance"  # about 1e-12 of the other energies, so it has a block of its own
 FLOWS = ("energy.supplied", "energy.dissipated")
+DIGITS = re.compile(r"\d+")
 NUMBERED = re.compile(r"^(.*?)(\d+)$")
 
 
@@ -67,11 +70,15 @@ class Family:
 
 @dataclass(frozen=True)
 class Block:
-    """Columns of one group and one unit, in one family (one axis) or several (one small axis each)."""
+    """Columns of one group and one unit, in one family (one axis) or several (one small axis each).
+
+    `alike`   whether the axes of all families have one range of values
+    """
 
     group: str
     unit: str
     families: tuple[Family, ...]
+    alike: bool = True
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -186,6 +193,71 @@ def _never_touches(column: Column, runs: Sequence[Run]) -> bool:
     if column.unit != "N" or not column.name.endswith(".normal"):
         return False
     return not any(np.nan_to_num(values(run, column.name)).any() for run in runs if column.name in run.columns)
+
+
+def panel_blocks(trajectory: Run, names: Sequence[str]) -> list[Block]:
+    """The columns as blocks of one group and unit, whose families are panels that can be read.
+
+    A panel has at most PANEL lines, whose sizes (the largest absolute values) differ by a factor of at most APART: the
+    angle of a rotor of 1000 rad and that of a body of 0.01 rad are in different panels.
+    """
+    known = {**trajectory.on_request, **trajectory.columns}
+    parts: dict[tuple[str, str], list[str]] = {}
+    for name in names:
+        parts.setdefault((group_of(trajectory, name), known[name].unit), []).append(name)
+    return [Block(group, unit, _panels(trajectory, part), False) for (group, unit), part in parts.items()]
+
+
+def _panels(trajectory: Run, names: Sequence[str]) -> tuple[Family, ...]:
+    """The panels of columns with one unit: those of one leg or motor, then the others, the largest values first."""
+    size = {name: float(np.abs(np.nan_to_num(values(trajectory, name))).max(initial=0.0)) for name in names}
+    back = "".join(f".{word}" for word in _shared([label_of(name) for name in names])[1])
+
+    def short(name: str) -> str:
+        return label_of(name).removesuffix(back)
+
+    panels: list[Family] = []
+    others: list[str] = []
+    for word, part in _by_word(names).items():
+        peaks = [size[name] for name in part]
+        if 2 < len(part) <= PANEL and max(peaks) <= APART * min(peaks):
+            panels.append(
+                Family(word, tuple(part), tuple(short(name)[len(word) :].lstrip("_.") or name for name in part))
+            )
+        else:
+            others += part
+    clusters: list[list[str]] = []
+    for name in sorted(others, key=lambda name: -size[name]):
+        if clusters and size[name] * APART >= size[clusters[-1][0]]:
+            clusters[-1].append(name)
+        else:
+            clusters.append([name])
+    for cluster in clusters:
+        stems: dict[str, list[str]] = {}
+        for name in (name for name in names if name in cluster):
+            stems.setdefault(DIGITS.sub("", label_of(name)), []).append(name)
+        few = [name for part in stems.values() if len(part) < 3 for name in part]
+        for part in (*(part for part in stems.values() if len(part) > 2), few):
+            panels += [Family("", some, tuple(map(short, some))) for some in _chunks(part)]
+    return tuple(panels)
+
+
+def _by_word(names: Sequence[str]) -> dict[str, list[str]]:
+    """The names by their first word, such as that of a leg, where there are more than one."""
+    words: dict[str, list[str]] = {}
+    for name in names:
+        label = label_of(name)
+        words.setdefault(
+            label.partition("." if "." in label and "_" not in label.partition(".")[0] else "_")[0], []
+        ).append(name)
+    return words if len(words) > 1 else {"": list(names)}
+
+
+def _chunks(names: Sequence[str]) -> list[tuple[str, ...]]:
+    """Names in as few parts of at most PANEL as possible, all about as long."""
+    count = -(-len(names) // PANEL)
+    cuts = [round(k * len(names) / max(count, 1)) for k in range(count + 1)]
+    return [tuple(names[a:b]) for a, b in pairwise(cuts)]
 
 
 def overlaid(trajectory: Trajectory, blocks: Sequence[Block], wanted: Sequence[str]) -> list[Block]:

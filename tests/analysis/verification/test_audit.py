@@ -68,7 +68,7 @@ def test_broken_runs_fail(swing: Trajectory) -> None:
     found = audit(spoiled(swing, q=missing))
     assert found.failures[0].name == "finite"
     assert found.failures[0].note == f"'q.theta' is nan at t = {segment.t[7]:.9g} s"
-    coarse = audit(simulate(library.double_pendulum(), 3.0, q=[0.4, 1.0], method="rk4", step=0.05))
+    coarse = audit(simulate(library.double_pendulum(), 3.0, q=[0.4, 1.0], method="euler", step=0.05))
     assert not coarse["energy balance"].passed
     assert audit(simulate(library.double_pendulum(), 3.0, q=[0.4, 1.0], method="rk4", step=0.05), tolerance=0.1)
 

@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 import kinemorph
 from kinemorph.cli import app
 from kinemorph.display.reports.chapters import KEYS, chosen_chapters
-from kinemorph.display.reports.document import Document
+from kinemorph.display.reports.document import Document, Figure, Paragraph
 from kinemorph.display.reports.errata_used import ERRATA, PAPERS
 from kinemorph.display.reports.languages.french import FRENCH
 from kinemorph.display.reports.languages.words import Words
@@ -171,9 +171,25 @@ def test_a_missing_extra_names_its_command_and_other_formats(monkeypatch: pytest
 def test_a_run_that_failed_is_reported_with_what_it_computed(tmp_path: Path) -> None:
     robot = kinemorph.library.double_pendulum()
     run = kinemorph.simulate(robot, 1.0, inputs=lambda t, q, v: [1.0 / (0.05 - t) if t > 0.04 else 0.0, 0.0])
-    made = make_document(subject_of(robot, run), Words("fr"), ("curves",))
-    told = " ".join(text for _, text in texts_of(made))
-    assert not run.outcome.ok and FRENCH["It failed before its end."] in told and "Figure" not in told
+    assert not run.outcome.ok
+    for language in ("en", "fr"):  # R1: where, when and why, before the curves, with no English in French
+        made = make_document(subject_of(robot, run), Words(language), ("curves",))
+        first = made.sections[0].blocks[0]
+        assert isinstance(first, Paragraph) and first.tone == "warning"
+        told = " ".join(text for _, text in texts_of(made))
+        assert "Figure" not in told and not any(figure_texts(block, "diverges") for block in made.sections[0].blocks)
+        if language == "en":
+            assert run.outcome.message in first.pieces[0] and "failed at 0.0" in first.pieces[0]
+        else:
+            said, source, quoted = first.pieces  # the message is about a function of the user: it is quoted
+            assert "a échoué à 0,0" in said and source == FRENCH["The program says: "].replace(" :", "\u00a0:")
+            assert quoted.text == run.outcome.message
+
+
+def figure_texts(block: object, text: str) -> bool:
+    """Whether a figure has this text in its picture."""
+    picture = block.picture if isinstance(block, Figure) else None
+    return any(text in one.get_text() for one in getattr(picture, "texts", ()))
 
 
 def test_the_verb_writes_reports_of_models_and_saved_runs(tmp_path: Path) -> None:

@@ -136,8 +136,8 @@ def test_what_needs_the_model_says_so_and_takes_it(runs: dict[str, Trajectory], 
     with pytest.raises(StorageError, match="is a run of 'ball', whose q are"):
         load_trajectory(tmp_path / "run.npz", model=library.pendulum())
     table = load_trajectory(runs["four-bar"].save(tmp_path / "run.res"))
-    with pytest.raises(UnsupportedError, match="'tau' of run 'four_bar' is computed from the model"):
-        _ = table.tau
+    with pytest.raises(UnsupportedError, match="'loop_error' of run 'four_bar' is computed from the model"):
+        _ = table.loop_error
     with_model = load_trajectory(tmp_path / "run.res", model=library.four_bar())
     np.testing.assert_allclose(with_model.loop_error, runs["four-bar"].loop_error, rtol=1e-12)
 

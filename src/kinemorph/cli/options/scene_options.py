@@ -38,6 +38,10 @@ class SceneOptions:
     van: Annotated[
         Path | None, option("Write the frames for EasyDyn's viewer EasyAnim: .van, with the shapes as .vol.", "PATH")
     ] = None
+    van_meshes: Annotated[
+        bool,
+        flag("--van-meshes", "Write all corners of shapes to --van, not boxes: often 20 times as large."),
+    ] = False
     png: Annotated[Path | None, option("Write a picture of a model: .png.", "PATH")] = None
     view: Annotated[bool, flag("--view", "Serve the live viewer until Ctrl-C; needs the extra 'view'.")] = False
     port: Annotated[int | None, option("Port of the viewer.", default="a free one", min=1, max=65535)] = None
@@ -58,6 +62,7 @@ class SceneOptions:
         option_values.above_zero(self.speed, "--speed")
         option_values.above_zero(self.fps, "--fps")
         looks = {"speed": self.speed, "fps": self.fps, "follow": self.follow, "trace": self.trace}
+        looks["van-meshes"] = self.van_meshes or None
         for name, value in {"camera": self.camera, **looks, "port": self.port}.items():
             of = LOOKS[name]
             if value is not None and not any(getattr(self, option) for option in of):
@@ -141,7 +146,11 @@ class SceneOptions:
             looks = self._looks("fps", "speed", "trace")
             if path == self.van:  # the viewer has a camera of its own
                 looks = {name: looks[name] for name in ("fps", "speed") if name in looks}
-            return animate(subject, path, progress=painted, **looks)
+                looks["meshes"] = self.van_meshes
+            made = animate(subject, path, progress=painted, **looks)
+        if self.van_meshes and path == self.van:
+            say(f"note: {made} takes {made.stat().st_size / 1e6:.1f} MB; without --van-meshes, boxes take far less")
+        return made
 
     def _picture(self, subjects: Mapping[str, Subject], q: Any) -> Path:
         """Writes the picture of --png and returns its path."""
@@ -167,6 +176,7 @@ LOOKS: dict[str, tuple[str, ...]] = {
     "trace": ("html", "open", "gif", "mp4", "view"),
     "fps": ("html", "open", "gif", "mp4", "van", "view"),
     "speed": ("gif", "mp4", "van"),
+    "van-meshes": ("van",),
     "port": ("view",),
 }
 

@@ -11,6 +11,7 @@ Equal brackets are equal factors, so  a (x + y) + b (x + y)  becomes  (a + b) (x
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from itertools import combinations
 
@@ -156,9 +157,11 @@ def common(terms: list[Term]) -> set[Powers]:
         pairs = list(combinations((powers for _, powers in terms), 2))
         found = {shared(a, b) for a, b in pairs} | {a & b for a, b in pairs}  # x^2 and x^3 share x^2, or nothing
     else:
-        found = set()
-        for single in {(i, 1 if power > 0 else -1) for _, powers in terms for i, power in powers}:
-            holders = [powers for _, powers in terms if divides(frozenset([single]), powers)]
+        found, holding = set(), defaultdict(list)
+        for _, powers in terms:
+            for i, power in powers:
+                holding[i, power > 0].append(powers)
+        for holders in holding.values():
             closure = holders[0]
             for powers in holders[1:]:
                 closure = shared(closure, powers)
@@ -178,7 +181,11 @@ def divides(cube: Powers, powers: Powers) -> bool:
     if cube <= powers:
         return True
     own = dict(powers)
-    return all(power * own.get(i, 0) > 0 and abs(power) <= abs(own[i]) for i, power in cube)
+    for i, power in cube:  # a loop, because this is called for every candidate and every term
+        held = own.get(i, 0)
+        if not (0 < power <= held or held <= power < 0):
+            return False
+    return True
 
 
 def multiplied(a: Powers, b: Powers, sign: int = 1) -> Powers:

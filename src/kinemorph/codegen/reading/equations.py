@@ -33,6 +33,7 @@ from kinemorph.codegen.reading.names import Symbols, entry_name, fresh_stem, inp
 from kinemorph.codegen.reading.normal_form import Atoms, FormTooLong, normal_forms
 from kinemorph.codegen.reading.straight_line import straight_line
 from kinemorph.codegen.reading.sum_to_product import Term, as_terms, joined
+from kinemorph.codegen.work_clock import at_work
 from kinemorph.errors import UnsupportedError
 from kinemorph.vocabulary.blocks import Block, Item
 
@@ -91,12 +92,13 @@ def equations(
     outputs = [entry_name(port, index, symbols or {})[0] for port in program.outputs for index in range(port.size)]
     taken = [*(symbol.text for symbol in inputs), *outputs]
     stem, results = fresh_stem(taken), BlockResults(fresh_stem(taken, "s"))
-    try:
-        trees = _normal_trees(program, inputs, limit, results)
-    except FormTooLong:
-        results = BlockResults(results.stem)
-        return Equations(program, *straight_line(program, inputs, stem, results), _functions(results))
-    return Equations(program, *name_shared(trees, stem, results.definitions), _functions(results))
+    with at_work("simplifying the equations of", program.name):
+        try:
+            trees = _normal_trees(program, inputs, limit, results)
+        except FormTooLong:
+            results = BlockResults(results.stem)
+            return Equations(program, *straight_line(program, inputs, stem, results), _functions(results))
+        return Equations(program, *name_shared(trees, stem, results.definitions), _functions(results))
 
 
 def _functions(results: BlockResults) -> tuple[tuple[str, Block], ...]:

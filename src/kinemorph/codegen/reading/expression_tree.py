@@ -23,11 +23,27 @@ NEAR = 1e-13  # relative distance within which a float counts as the rational it
 PARAMETER, FUNCTION, VARIABLE = 0, 1, 2
 
 
+class _Hashed:
+    """A tree that computes its hash once: large sums are looked up thousands of times while they are collected."""
+
+    def __getstate__(self) -> dict[str, object]:
+        """The fields without the hash, which another process computes anew: hashes of names differ there."""
+        return {name: value for name, value in vars(self).items() if name != "_hash"}
+
+    def kept_hash(self) -> int:
+        """The hash of the kind of tree and of its fields."""
+        own = vars(self)
+        if "_hash" not in own:
+            own["_hash"] = hash((type(self), *own.values()))
+        return own["_hash"]  # type: ignore[no-any-return]
+
+
 @dataclass(frozen=True)
-class Number:
+class Number(_Hashed):
     """A number: a Fraction if the value is a small rational, else a float."""
 
     value: Fraction | float
+    __hash__ = _Hashed.kept_hash
 
 
 @dataclass(frozen=True)
@@ -40,34 +56,38 @@ class Symbol:
 
 
 @dataclass(frozen=True)
-class Sum:
+class Sum(_Hashed):
     """Two or more terms, added up."""
 
     terms: tuple[Tree, ...]
+    __hash__ = _Hashed.kept_hash
 
 
 @dataclass(frozen=True)
-class Product:
+class Product(_Hashed):
     """A nonzero coefficient times one or more factors; no factor is a Number or a Product."""
 
     coefficient: Number
     factors: tuple[Tree, ...]
+    __hash__ = _Hashed.kept_hash
 
 
 @dataclass(frozen=True)
-class Power:
+class Power(_Hashed):
     """A base to a whole exponent, which is not 0 or 1."""
 
     base: Tree
     exponent: int
+    __hash__ = _Hashed.kept_hash
 
 
 @dataclass(frozen=True)
-class Call:
+class Call(_Hashed):
     """A call of an op or block, other than arithmetic, with its arguments."""
 
     name: str
     args: tuple[Tree, ...]
+    __hash__ = _Hashed.kept_hash
 
 
 @dataclass(frozen=True)
@@ -222,6 +242,7 @@ def _place_in_product(factor: Tree) -> tuple[object, ...]:
     return rank(base), isinstance(base, Sum), symbols_of(base), exponent, repr(base) if isinstance(base, Call) else ""
 
 
+@lru_cache(maxsize=65536)
 def _place_in_sum(term: Tree) -> tuple[object, ...]:
     """The sort key of a term in a sum: variables of the last port first, then terms without variables, numbers last."""
     top = rank(term)

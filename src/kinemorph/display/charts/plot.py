@@ -11,6 +11,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -59,11 +60,12 @@ from kinemorph.words import counted
 # all in inches
 WIDTH, LEFT, RIGHT = 9.0, 0.85, 0.35
 HANDLE, LETTER, WIDEST = 0.42, 0.062, 2.2  # a legend: the width of its lines, of a letter, and at most
-HEIGHT, SMALL = 1.9, 1.25  # height of an axis, and of a small multiple
+HEIGHT, LOW, SMALL = 1.9, 1.5, 1.25  # height of an axis, of one among panels, and of a small multiple
 GAP, BETWEEN = 0.3, 0.32  # space below each row, and between small multiples
-HEAD, BOTTOM, LEADING = 0.72, 0.55, 0.17
+HEAD, BARE, BOTTOM, LEADING = 0.72, 0.3, 0.55, 0.17
 
 SHADES = (0.0, 0.86)  # part of the color scale for numbered joints; its yellow end is hard to see on white
+MOST_ROWS = 3  # of a figure of panels, of which two fit on a page
 MOST_NAMES = 12  # largest number of names in one legend
 LONGEST_NAME = round((WIDEST - HANDLE) / LETTER)  # characters
 RUNS_ABREAST = 4  # names of runs per line
@@ -125,6 +127,8 @@ def plot(
     `name`         the name of this run beside the others; its integration method by default
     `difference`   also plots the difference of each further run from the first, at their common times, on a log scale
     `degrees`      shows angles in degrees
+    `title`        the title; the name of the system by default. With "", for documents, which say themselves why a run
+                   failed, the figure does not say it either
     `path`         a file to write, .png, .svg or .pdf
     """
     if not isinstance(trajectory, Trajectory | BatchRun):
@@ -145,12 +149,40 @@ def plot(
             "overlay= is drawn over single runs. Choose a few runs, as plot(batch[[0, 5]], overlay=...)."
         )
     blocks = series.overlaid(first, chosen, series.flat(overlay))
+    note = f", {counted(idle, 'contact')} without a force left out" if idle else ""
+    figure = _drawn(blocks, shown, difference, degrees, title, note)
+    if path is not None:
+        save(figure, path)
+    return figure
+
+
+def plot_panels(trajectory: Trajectory, names: Sequence[str]) -> list[Figure]:
+    """Figures of many columns of a run in small panels, as `series.panel_blocks` sorts them; each has a few rows."""
+    rows = [
+        replace(block, families=block.families[k : k + 2])
+        for block in series.panel_blocks(trajectory, names)
+        for k in range(0, len(block.families), 2)
+    ]
+    count = -(-len(rows) // MOST_ROWS)
+    cuts = [round(k * len(rows) / max(count, 1)) for k in range(count + 1)]
+    shown = Subject(named_runs(trajectory))
+    return [_drawn(rows[a:b], shown, False, False, "") for a, b in pairwise(cuts)]
+
+
+def _drawn(
+    blocks: Sequence[Block], shown: Subject, difference: bool, degrees: bool, title: str | None, note: str = ""
+) -> Figure:
+    """The figure of blocks of columns, with a `note` in its caption; the other arguments are those of `plot`."""
+    runs = shown.runs
+    first = next(iter(runs.values()))
     legend = max((_legend_width(block) for block in blocks), default=0.0)
     rows = [replace(row, legend=legend) for block in blocks for row in _rows(block, difference)]
     right = max(legend, RIGHT)
     marks = event_marks(first, _width(rows[0], right), WIDTH - LEFT - right)
-    titled = LEADING * (rows[0].cells > 1 and bool(marks))  # names of events are above the title of small multiples
+    # names of events are above the title of small multiples; panels have neither title nor caption
+    titled = LEADING * (rows[0].cells > 1 and bool(marks)) if blocks[0].alike else BARE - HEAD
     failures = batch_failures(shown.batch, 128) if shown.batch else failure_lines(runs, 128)
+    failures = [] if title == "" and not shown.batch else failures
     top = (
         HEAD
         + titled
@@ -168,12 +200,10 @@ def plot(
         y -= _gap(row)
     _finish(figure, runs, marks, right)
     caption = batch_caption(shown.batch, shown.bands) if shown.batch else run_caption(first)
-    caption += f", {counted(idle, 'contact')} without a force left out" if idle else ""
-    _head(figure, first.name.replace("_", " ") if title is None else title, caption, runs)
+    if blocks[0].alike:
+        _head(figure, first.name.replace("_", " ") if title is None else title, caption + note, runs)
     for k, line in enumerate(failures):
         figure.text(LEFT / WIDTH, (bottom - BOTTOM - LEADING * k) / height, line, color=FAILURE, fontsize=8)
-    if path is not None:
-        save(figure, path)
     return figure
 
 
@@ -204,9 +234,9 @@ def _rows(block: Block, difference: bool) -> list[Row]:
     made = []
     for differs in (False, True) if difference else (False,):
         if len(block.families) == 1:
-            made.append(Row(block, block.families, difference=differs))
+            made.append(Row(block, block.families, height=HEIGHT if block.alike else LOW, difference=differs))
             continue
-        shared = len(_all_labels(block)) <= len(LINES)
+        shared = block.alike and len(_all_labels(block)) <= len(LINES)
         cells = 3 if shared else 2
         parts = [block.families[k : k + cells] for k in range(0, len(block.families), cells)]
         made += [Row(block, part, cells, SMALL, shared, part is parts[0], part is parts[-1], differs) for part in parts]
@@ -237,6 +267,8 @@ def _legend_width(block: Block) -> float:
 
 def _between(row: Row) -> float:
     """The space between the axes of a row [inch], with room for legends where each axis has its own."""
+    if not row.block.alike:
+        return row.legend + BETWEEN
     return BETWEEN if row.shared or row.cells == 1 else max(row.legend, BETWEEN)
 
 
@@ -256,7 +288,7 @@ def _draw_row(figure: Figure, row: Row, y: float, right: float, shown: Subject, 
         left = LEFT + k * (width + between)
         height = figure.get_figheight()
         place = (left / WIDTH, y / height, width / WIDTH, row.height / height)
-        alike = figure.axes[-1] if row.cells > 1 and not (row.first and k == 0) else None
+        alike = figure.axes[-1] if row.block.alike and row.cells > 1 and not (row.first and k == 0) else None
         axes: Any = figure.add_axes(place, sharex=figure.axes[0] if figure.axes else None, sharey=alike)
         plain_axes(axes)
         _draw_family(axes, row, family, shown, factor)
@@ -277,6 +309,7 @@ def _y_label(row: Row, unit: str) -> str:
     what = row.block.group
     if what in ("x", "y"):
         shared = row.block.pattern.removeprefix("*.").removesuffix(".*")  # *.normal is "normal"
+        shared = shared if row.block.alike else row.block.pattern.rpartition("*.")[2].replace("_", " ")
         what = shared or said({"x": "states", "y": "outputs"}[what])
     what = said(what) if what in SPOKEN else what
     what = what if len(what) <= LONGEST_NAME else _cut(what)

@@ -45,6 +45,7 @@ def animate(
     size: float | None = None,
     trace: str | Sequence[str] | None = None,
     title: str | None = None,
+    meshes: bool = False,
     progress: Progress | None = None,
 ) -> Path:
     """Writes a film of a run as an animated gif or an mp4, by the suffix of `path`, and returns the path.
@@ -65,6 +66,7 @@ def animate(
     `size`       longer side [inch at 100 dpi]; by default 7.2, which is then the least width too, and 1.5 times as much
                  for several runs
     `trace`      names of bodies or frames whose paths are drawn
+    `meshes`     writes all corners of shapes to a .van file instead of boxes; the file is often 20 times as large
     `progress`   a function, called as progress(frames done, frames in total); without it, a terminal shows them
                  after two seconds
 
@@ -75,6 +77,8 @@ def animate(
     viewed = path.suffix.lower() == ".van"
     if viewed:
         _refuse(path, camera=camera, follow=follow, size=size, trace=trace)
+    elif meshes:
+        raise UnsupportedError(f"meshes=True is for .van files, and '{path}' is none. Leave it out: films show meshes.")
     path, reel = (path, REELS[".mp4"]) if viewed else reel_of(path)
     if not isinstance(speed, Real) or not 0.0 < speed < np.inf:
         raise UnsupportedError(f"speed is {speed!r}; expected a number above 0, where 1 is real time.")
@@ -87,7 +91,7 @@ def animate(
         raise UnsupportedError("there is no run to animate; expected at least one Trajectory, as simulate returns it.")
     times = _frame_times(runs, period * speed)
     if viewed:
-        return write_van(scene_of(trajectory, times=times, columns=(), title=title), path)
+        return write_van(scene_of(trajectory, times=times, columns=(), title=title), path, meshes=meshes)
     traced = TRACED if trace else 1
     between = np.interp(np.arange(traced * (len(times) - 1) + 1) / traced, np.arange(len(times)), times)
     scene = scene_for(trajectory, camera, times=between, columns=(), trace=trace or (), title=title)

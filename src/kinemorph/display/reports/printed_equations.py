@@ -78,7 +78,7 @@ def _whole(quantity: Quantity) -> Named:
     return Named(latex, text)
 
 
-def counted(long: Sequence[TooLong], words: Words) -> list[Block]:
+def counted(long: Sequence[TooLong], words: Words, formulation: str = "newton_euler") -> list[Block]:
     """The table of quantities that are too long to print, and the command that writes them; nothing for none."""
     if not long:
         return []
@@ -87,7 +87,8 @@ def counted(long: Sequence[TooLong], words: Words) -> list[Block]:
     grid = Grid(words("Formulas that are too long to be printed"), columns, rows, right=columns[1:])
     told = words("Their formulas are written to a file by")
     functions = " ".join(f"--function {name}" for name in dict.fromkeys(one.function for one in long))
-    command = f"kinemorph derive {MODEL_FILE} --emit latex {functions} --output formulas.tex"
+    by = "" if formulation == "newton_euler" else f"--formulation {formulation} "
+    command = f"kinemorph derive {MODEL_FILE} {by}--emit latex {functions} --output formulas.tex"
     return [Table(grid), Paragraph((f"{told} ", Code(command), "."), "note")]
 
 

@@ -10,6 +10,7 @@ from kinemorph.deriving.dynamics import Dynamics, derive
 from kinemorph.display.equations.equations_of_motion import symbolic_dynamics
 from kinemorph.errors import KinemorphError, UnsupportedError
 from kinemorph.frozen import dataclass
+from kinemorph.mechanics.formulations.table import FormulationName
 from kinemorph.model.modules.assembly import Assembly
 from kinemorph.model.robot import Robot, not_a_model
 from kinemorph.model.system import Settings, System
@@ -22,14 +23,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ReportSettings:
-    """Choices that chapters follow. `states` and `seed` are those of random states at which equations are checked.
+    """Choices that chapters follow.
 
-    `columns` are names, groups or patterns of columns of runs that are shown, too, such as "reaction.knee.*".
+    `states` and `seed` are those of random states at which equations are checked; `formulation` is that by which the
+    printed equations of motion are derived. `columns` are names, groups or patterns of columns of runs that are shown,
+    too, such as "reaction.knee.*".
     """
 
     states: int = 8
     seed: int = 0
     columns: tuple[str, ...] = ()
+    formulation: FormulationName = "newton_euler"
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +67,12 @@ class Subject:
     def symbolic(self) -> Dynamics:
         """The derived equations of the robot with its parameters, and g where gravity is a number, as symbols."""
         return symbolic_dynamics(self.robot)
+
+    @cached_property
+    def formulated(self) -> Dynamics:
+        """The equations as in `symbolic`, derived by the formulation of the settings."""
+        name = self.settings.formulation
+        return self.symbolic if name == "newton_euler" else symbolic_dynamics(self.robot, name)
 
     @cached_property
     def degrees_of_freedom(self) -> int | None:

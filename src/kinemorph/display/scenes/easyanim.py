@@ -7,6 +7,9 @@
             positions of all nodes for its real part, then for its imaginary part: the viewer shows
             p = p0 + (p_re - p0) cos + (p_im - p0) sin, scaled to a visible size
 
+A .van file has every node at every time, so that a round shape of 300 corners costs as much as 40 boxes. Frames
+therefore show boxes around the shapes, as EasyDyn's own programs do, unless `meshes` asks for all corners.
+
 Names are words of at most 39 letters, colors are numbers from 0 to 15. This is how EasyAnim 1.3 (O. Verlinden, 2003)
 reads these files; later versions know names of colors too (`prop`), whose order of values differs from version to
 version, so that none are written here.
@@ -15,7 +18,7 @@ version, so that none are written here.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -42,6 +45,31 @@ CREASE = np.cos(np.radians(25.0))  # an edge is drawn where sides meet at a larg
 LONGEST_TITLE = 150  # letters
 MOST_POSITIONS = 20_000_000  # of nodes in all frames: more would be a file of about 600 MB
 Whole = npt.NDArray[np.intp]
+
+
+# corners and sides of a box
+CORNERS = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)])
+QUADS = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))
+BOX = np.array([side for a, b, c, d in QUADS for side in ((a, b, c), (a, c, d))])
+
+
+def box_of(surface: Surface, turned: bool = True) -> Surface:
+    """A box around a surface; a surface with no more corners than a box is returned unchanged.
+
+    The edges are along the axes of the body or, where that box is smaller and `turned` allows it, along the principal
+    axes of the corners: a slanted rod gets a slanted box.
+    """
+    points = np.unique(surface.points, axis=0)
+    if len(points) <= len(CORNERS):
+        return surface
+    frames = [np.eye(3)]
+    if turned:
+        frames.append(np.linalg.eigh(np.cov(points.T))[1])
+    boxes = [((points @ R).min(axis=0), np.ptp(points @ R, axis=0), R) for R in frames]
+    low, size, R = min(boxes, key=lambda box: float(np.prod(box[1])) * (1.0 if box[2] is frames[0] else 1.01))
+    if np.linalg.det(R) < 0.0:  # a reflection would turn the sides inside out
+        low, size, R = np.append(-(low + size)[:1], low[1:]), size, R * (-1.0, 1.0, 1.0)
+    return replace(surface, points=(low + CORNERS * size) @ R.T, faces=BOX)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,11 +103,14 @@ def solid_of(surface: Surface, color: Sequence[float]) -> Solid:
 class Geometry:
     """The nodes, edges and sides of a scene, and where the nodes are at each of its times."""
 
-    def __init__(self, scene: Scene) -> None:
-        """The solids in the order of their nodes: grounds, then for each figure its parts and its marks."""
+    def __init__(self, scene: Scene, meshes: bool = True) -> None:
+        """The solids in the order of their nodes: grounds, then for each figure its parts and its marks.
+
+        Parts and marks are boxes unless `meshes` asks for all corners of their shapes.
+        """
         self.scene = scene
         self.grounds = [solid_of(part.surface, part.color) for part in scene.grounds]
-        self.figures = [_Moving(figure) for figure in scene.figures]
+        self.figures = [_Moving(figure, meshes) for figure in scene.figures]
         self.solids = [*self.grounds, *(solid for one in self.figures for solid in one.solids)]
         self.count = sum(len(solid.points) for solid in self.solids)
         self.title = " ".join(scene.title.split()).encode("ascii", "replace").decode()[:LONGEST_TITLE] or "scene"
@@ -121,13 +152,14 @@ class Geometry:
 class _Moving:
     """The solids of one figure: its parts, which move with their bodies, and its marks, which stretch."""
 
-    def __init__(self, figure: Figure) -> None:
+    def __init__(self, figure: Figure, meshes: bool) -> None:
         self.figure = figure
         self.parts: list[Part] = [part for part in figure.parts if part.layer in SHOWN]
         self.marks: list[Mark] = [mark for mark in figure.marks if mark.layer in SHOWN]
         self.spans = Spans(self.marks)
-        self.solids = [solid_of(part.surface, part.color) for part in self.parts]
-        self.solids += [solid_of(look_surface(mark.look), mark.color) for mark in self.marks]
+        drawn = [(part.surface, part.color, True) for part in self.parts]
+        drawn += [(look_surface(mark.look), mark.color, False) for mark in self.marks]  # which stretch along their axes
+        self.solids = [solid_of(one if meshes else box_of(one, free), color) for one, color, free in drawn]
 
     def positions(self, frame: int) -> Iterator[Array]:
         """The positions of the nodes of each solid at a time; what is not shown then is at one point."""
@@ -152,9 +184,12 @@ def write_vol(scene: Scene, path: Path | str, frame: int = 0) -> Path:
     return path
 
 
-def write_van(scene: Scene, path: Path | str) -> Path:
-    """Writes a scene as a .vol file and all its times as a .van file beside it, whose path is returned."""
-    geometry = checked_geometry(scene, len(scene.times))
+def write_van(scene: Scene, path: Path | str, *, meshes: bool = False) -> Path:
+    """Writes a scene as a .vol file and all its times as a .van file beside it, whose path is returned.
+
+    Shapes are boxes; with `meshes` they have all their corners, and the file grows by their number.
+    """
+    geometry = checked_geometry(scene, len(scene.times), meshes)
     path = Path(path).with_suffix(".van")
     _write(path.with_suffix(".vol"), geometry.lines(geometry.positions(0)))
     _write(path, (_written(row) for k in range(len(scene.times)) for row in geometry.positions(k)))
@@ -183,15 +218,16 @@ def _modes(geometry: Geometry, poles: Sequence[complex]) -> Iterator[str]:
             yield from map(_written, geometry.positions(frame))
 
 
-def checked_geometry(scene: Scene, frames: int) -> Geometry:
+def checked_geometry(scene: Scene, frames: int, meshes: bool = True) -> Geometry:
     """The geometry of a scene. Raises UnsupportedError if it has nothing to show, or files would be too long."""
-    geometry = Geometry(scene)
+    geometry = Geometry(scene, meshes)
     if not geometry.count:
         raise UnsupportedError(f"'{scene.title}' has no shapes, and EasyAnim shows shapes only. Give bodies shapes.")
     if frames * geometry.count > MOST_POSITIONS:
         raise UnsupportedError(
             f"'{scene.title}' has {geometry.count:,} nodes at {frames:,} times, more than {MOST_POSITIONS:,} positions."
-            " Lower fps, or give bodies simpler shapes."
+            " Lower fps, or give bodies simpler shapes"
+            + (", or leave meshes out: boxes have 8 nodes each." if meshes else ".")
         )
     return geometry
 

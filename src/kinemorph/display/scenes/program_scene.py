@@ -23,8 +23,10 @@ from kinemorph.programs.job import Job
 from kinemorph.simulation.results.segment import robot_with
 
 
-def with_scene(job: Job) -> Job:
+def with_scene(job: Job, *, meshes: bool = False) -> Job:
     """The job with the shapes of its robot, so that its program has the option --van, which writes scenes.
+
+    Shapes are boxes around them; with `meshes` they have all their corners, and the files are often 20 times as large.
 
     Raises UnsupportedError for equations of one's own, which have no shapes, and for robots without shapes.
     Warns of meshes that cannot be shown.
@@ -37,7 +39,7 @@ def with_scene(job: Job) -> Job:
         )
     system, q = System(robot, job.plant.elements), np.array(job.first.state.q, dtype=float)
     scene = scene_of(system, q=q[None], times=[job.times[0]], columns=(), z_up=True)
-    return replace(job, drawing=_drawing(checked_geometry(scene, 1), job))
+    return replace(job, drawing=_drawing(checked_geometry(scene, 1, meshes), job))
 
 
 def _drawing(geometry: Geometry, job: Job) -> Drawing:

@@ -1,7 +1,8 @@
 """EasyDyn's .res: columns in text for gnuplot.
 
-The columns are time, then q, its rate and its acceleration for each degree of freedom, then u. Further states and
-energies follow at the end. Comment lines name the columns. A run whose columns change with its system is refused.
+The columns are time, then q, its rate and its acceleration for each degree of freedom, then u. Further states, the
+generalized forces tau and energies follow at the end. Comment lines name the columns. A run whose columns change with
+its system is refused. A script beside the file, x.plt for x.res, plots it.
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from kinemorph.errors import UnsupportedError
+from kinemorph.simulation.files.gnuplot import gnuplot_script, script_name
 from kinemorph.simulation.files.record_tables import column_list, held_columns, to_table
 from kinemorph.simulation.files.run_record import Record
 from kinemorph.simulation.files.text_tables import Header, parsed, table_text, title
 
 PLAIN = ("revolute", "prismatic", "helical")  # joints whose velocity is the rate of their one coordinate
-KEPT = ("z", "energy", "account")  # computed quantities that are stored; forces and outputs are not
+KEPT = ("z", "tau", "energy", "account")  # computed quantities that are stored; outputs are not
 
 
 def encode(record: Record) -> bytes:
@@ -29,18 +31,30 @@ def encode(record: Record) -> bytes:
                     f"a .res file has q, its rate and its acceleration for each degree of freedom; {kind} joint "
                     f"'{joint}' of '{system['name']}' has no such coordinates. Save it as .csv, .npz or .h5."
                 )
-    systems = [{**system, "groups": [g for g in system["groups"] if g in KEPT]} for system in meta["systems"]]
-    meta = {**meta, "systems": systems}
+    meta = _kept(meta)
     columns = [column.name for column in column_list(meta)]
     missing = [(k, columns[place]) for k, place in zip(*(~held_columns(meta, columns)).nonzero(), strict=True)]
     if missing:
         k, name = missing[0]
         raise UnsupportedError(
-            f"the run changes its system, and system {k + 1}, '{systems[k]['name']}', has no column '{name}'; a .res "
-            "file has the same columns throughout. Save it as .csv, .npz or .h5."
+            f"the run changes its system, and system {k + 1}, '{meta['systems'][k]['name']}', has no column '{name}'; "
+            "a .res file has the same columns throughout. Save it as .csv, .npz or .h5."
         )
     names, header = _header(meta)
     return table_text(meta, header, to_table(record, names), " ")
+
+
+def companions(path: Path, record: Record) -> dict[Path, bytes]:
+    """The script of gnuplot that plots the file `path` of a record."""
+    meta = _kept(record.meta)
+    columns = {column.name: column for column in column_list(meta)}
+    script = gnuplot_script(path.name, [columns[name] for name in _header(meta)[0]])
+    return {path.with_name(script_name(path.name)): script.encode()}
+
+
+def _kept(meta: dict[str, Any]) -> dict[str, Any]:
+    """The description of a run with those computed quantities that the file stores."""
+    return {**meta, "systems": [{**one, "groups": [g for g in one["groups"] if g in KEPT]} for one in meta["systems"]]}
 
 
 def decode(path: Path) -> Record:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -154,7 +155,7 @@ def trajectory_of(record: Record, models: Sequence[Plant | None] = (), missing: 
     plants = [named_plant(system, missing=missing) for system in meta["systems"]]
     whole = [_arrays(record, k, plant) for k, plant in enumerate(plants)]
     for k, model in enumerate(models):
-        plants[k] = plants[k] if model is None else model
+        plants[k] = plants[k] if model is None else _with_outputs_of(model, plants[k])
     begun = [0] * len(plants)
     segments = []
     for k, rows in meta["segments"]:
@@ -177,6 +178,14 @@ def trajectory_of(record: Record, models: Sequence[Plant | None] = (), missing: 
     return Trajectory(
         tuple(segments), events, outcome, Statistics(**meta["statistics"]), meta["settings"], _kept(record)
     )
+
+
+def _with_outputs_of(model: Plant, saved: Plant) -> Plant:
+    """The plant of a model with the outputs of a saved run in their order: the run may have had others beside them."""
+    if tuple(model.outputs) == tuple(saved.outputs):
+        return model
+    outputs = {name: model.outputs.get(name, law) for name, law in saved.outputs.items()}
+    return replace(model, outputs=outputs, output_units=saved.output_units)
 
 
 def _kept(record: Record) -> Kept | None:

@@ -48,7 +48,7 @@ def save_trajectory(run: Trajectory, path: str | Path, *, columns: Sequence[str]
 
     `columns` are names of columns that are computed on request, such as "reaction.knee.fz", for the table in a .csv.
     A missing folder is made. Raises StorageError where the file cannot be written; then an older file of that name is
-    unchanged.
+    unchanged. A .res file gets a script of gnuplot beside it, x.plt for x.res.
     """
     module = _format(path)
     if columns and Path(path).suffix.lower() != ".csv":
@@ -62,6 +62,9 @@ def save_trajectory(run: Trajectory, path: str | Path, *, columns: Sequence[str]
     if Path(path).suffix.lower() in BATCH_FORMATS:
         record.meta["models"] = _models_of(run, record, Path(path))
     write_whole(Path(path), module.encode(record))
+    beside = module.companions(Path(path), record) if hasattr(module, "companions") else {}
+    for place, data in beside.items():
+        write_whole(place, data)
     return Path(path)
 
 

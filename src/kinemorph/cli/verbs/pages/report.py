@@ -13,6 +13,7 @@ from kinemorph.cli.options import option_values
 from kinemorph.cli.options.model_argument import ReadingOptions, chosen
 from kinemorph.cli.options.state_options import StateOptions
 from kinemorph.cli.output_files import check_place, wrote
+from kinemorph.cli.verbs.derive import Formulation
 from kinemorph.cli.verbs.pages.show import called, is_run
 from kinemorph.errors import KinemorphError
 from kinemorph.model.library.choosing import CHOICE, choose
@@ -73,6 +74,7 @@ def report(
         str | None,
         option("Columns of runs to show, too, separated by commas: 'reaction.knee.*'.", "NAMES"),
     ] = None,
+    formulation: Formulation = "newton_euler",
     list_chapters: Annotated[
         bool, flag("--list-chapters", "List the chapters.", callback=_print_chapters, is_eager=True)
     ] = False,
@@ -99,7 +101,9 @@ def report(
             path=output, to=None if to is None else to.value, language=language.value,
             chapters=None if chapters is None else [key.strip() for key in chapters.split(",") if key.strip()],
             title=title, author=author, date=date, names=list(runs),
-            settings=ReportSettings(columns=tuple(option_values.names(columns))),
+            settings=ReportSettings(
+                columns=tuple(option_values.names(columns)), formulation=formulation  # type: ignore[arg-type]
+            ),
             progress=lambda step: tell(f"report on {model.name}: {step}"),
         )  # fmt: skip
     for name, run in runs.items():

@@ -1,4 +1,8 @@
-"""Curves of the runs over time: coordinates, velocities, efforts, states of elements and forces of contacts."""
+"""Curves of the runs over time: coordinates, velocities, accelerations, efforts, forces of contacts, loads of joints.
+
+Large robots have hundreds of columns: they are drawn in panels of a few lines of one unit and of like sizes, so that
+every line has a name and can be read. A run that failed begins with where, when and why it did.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +10,34 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from kinemorph.algebra.arrays import Array
 from kinemorph.display import series
 from kinemorph.display.canvas import in_language
-from kinemorph.display.reports.document import Block, Figure, Grid, Heading, Paragraph, Section, Table
+from kinemorph.display.reports.document import Block, Code, Figure, Grid, Heading, Paragraph, Section, Table
+from kinemorph.display.reports.joint_loads import with_joint_loads
+from kinemorph.display.reports.languages.sentences import translated
 from kinemorph.display.reports.languages.words import Words
 from kinemorph.display.reports.subject import Subject
-from kinemorph.plants.user_laws import Column
 from kinemorph.simulation.results.trajectory import Trajectory
 
 MOST_RUNS = 4  # runs that are shown
 MOST_EVENTS = 20  # events that are listed
+MOST_LOADS = 18  # loads of joints of one kind that are drawn, the largest ones
+ROUNDING = 1e-10  # the share of the largest value of a group below which changes are rounding
+FEW = 6  # coordinates up to which those are drawn that stay constant
 FORCES = ("normal", "friction", "force", "tension")  # last words of the names of forces of elements
+SIGNALS = ("voltage", "current")  # last words of the names of electric signals
+LOADS = ("bearing_force", "bearing_moment")
 CAPTIONS = {
     "q": "Coordinates q over time.",
     "v": "Velocities v over time.",
+    "a": "Accelerations a over time.",
+    "u": "Inputs u over time.",
     "tau": "Generalized forces tau over time.",
     "x": "States of elements over time.",
     "forces": "Forces of contacts and other elements over time.",
+    "signals": "Voltages and currents over time.",
+    "loads": "Forces and moments that the bearings of joints bear, as sizes over time.",
 }
 MORE = "Columns that were asked for, over time."
 
@@ -34,10 +49,26 @@ def chapter(subject: Subject, words: Words) -> Section | None:
     blocks: list[Block] = []
     for name, run in list(subject.runs.items())[:MOST_RUNS]:
         blocks += [Heading(words("Run {name}", name=name))] if len(subject.runs) > 1 else []
-        blocks += [Paragraph(_told(run, words)), *_figures(run, words, subject.settings.columns), *_events(run, words)]
+        blocks += [*_failure(run, words), Paragraph(_told(run, words))]
+        blocks += [*_figures(with_joint_loads(run), words, subject.settings.columns), *_events(run, words)]
     if len(subject.runs) > MOST_RUNS:
         blocks.append(Paragraph(words("{n} more runs are not shown.", n=len(subject.runs) - MOST_RUNS), "note"))
     return Section("curves", words("Curves"), blocks)
+
+
+def _failure(run: Trajectory, words: Words) -> list[Block]:
+    """For a run that failed: when it did, and the sentence that says where and why."""
+    outcome, until = run.outcome, run.settings.get("until")
+    if outcome.kind != "failed":
+        return []
+    at, end = words.number(outcome.t, 9), float(until or outcome.t)
+    told = words("The run failed at {t} s of {until} s; the curves end there.", t=at, until=end)
+    if not outcome.message:
+        return [Paragraph(told, "warning")]
+    own = translated(words, outcome.message)
+    if own is not None:
+        return [Paragraph(f"{told} {own}", "warning")]
+    return [Paragraph((f"{told} ", words("The program says: "), Code(outcome.message)), "warning")]
 
 
 def _told(run: Trajectory, words: Words) -> str:
@@ -51,7 +82,6 @@ def _told(run: Trajectory, words: Words) -> str:
     ends = {
         "stopped": "It was stopped by an event.",
         "rest": "It ended because the system came to rest.",
-        "failed": "It failed before its end.",
         "interrupted": "It was interrupted.",
         "unfinished": "It is not finished.",
     }
@@ -59,40 +89,70 @@ def _told(run: Trajectory, words: Words) -> str:
 
 
 def _figures(run: Trajectory, words: Words, more: Sequence[str]) -> list[Block]:
-    """One figure for each group of columns that is not zero throughout, and figures of the columns `more`."""
-    from kinemorph.display.charts.plot import plot
+    """Figures of each group of columns, and of the columns `more`.
+
+    Columns that stay constant are named, and not drawn for robots with many.
+    """
+    from kinemorph.display.charts.plot import plot_panels
 
     groups: dict[str, list[str]] = {}
-    for name, column in run.columns.items():
-        group = series.group_of(run, name)
-        if group == "y" and column.unit == "N" and name.rpartition(".")[2] in FORCES:
-            group = "forces"
-        groups.setdefault(group, []).append(name)
-    shown = {
-        caption: [run.columns[name] for name in groups.get(group, ()) if group in "qv" or _moves(run, name)]
-        for group, caption in CAPTIONS.items()
-    }
-    shown[MORE] = series.chosen(run, more) if more else []
+    for name in run.columns:
+        groups.setdefault(_kind(run, name), []).append(name)
+    groups["loads"] = _largest(run, groups.get("loads", ()))
     blocks: list[Block] = []
-    for caption, columns in shown.items():
-        for part in _pages(columns):
-            with in_language(words):
-                blocks.append(Figure(plot(run, part, title=""), words(caption)))
+    for group, caption in CAPTIONS.items():
+        names = groups.get(group, [])
+        least = ROUNDING * max((_size(run, name) for name in names), default=0.0)
+        shown = [name for name in names if _moves(run, name) and _size(run, name) > least]
+        drawn = names if group in "qv" and len(names) <= FEW else shown
+        with in_language(words):
+            blocks += [Figure(page, words(caption)) for page in plot_panels(run, drawn)]
+        still = [name for name in names if group in "qv" and name not in drawn]
+        if still and run.t.size:
+            listed = ", ".join(f"{name} = {words.number(series.values(run, name)[0])}" for name in still)
+            blocks.append(Paragraph(words("These stay constant and are not drawn: {names}.", names=listed), "note"))
+    asked = [column.name for column in series.chosen(run, more)] if more else []
+    with in_language(words):
+        blocks += [Figure(page, words(MORE)) for page in plot_panels(run, asked)]
     return blocks
 
 
+def _kind(run: Trajectory, name: str) -> str:
+    """The key of CAPTIONS of a column; another text for columns that are not drawn."""
+    last, group = name.rpartition(".")[2], series.group_of(run, name)
+    if last in LOADS:
+        return "loads"
+    if group == "y" and last in FORCES and run.columns[name].unit == "N":
+        return "forces"
+    return "signals" if group == "y" and last in SIGNALS else group
+
+
+def _largest(run: Trajectory, names: Sequence[str]) -> list[str]:
+    """Of the loads of joints, the MOST_LOADS forces and moments with the largest peaks, in the order of the joints."""
+    peaks = {name: _size(run, name) for name in names}
+    kept = {
+        name
+        for word in LOADS
+        for name in sorted((one for one in names if one.endswith(word)), key=lambda one: -peaks[one])[:MOST_LOADS]
+    }
+    return [name for name in names if name in kept]
+
+
 def _moves(run: Trajectory, name: str) -> bool:
-    return bool(np.nan_to_num(series.values(run, name)).any())
+    """Whether a column changes during the run."""
+    finite = _finite(run, name)
+    return bool(len(finite) and np.ptp(finite) > ROUNDING * _size(run, name))
 
 
-def _pages(columns: Sequence[Column]) -> list[list[str]]:
-    """The names of columns in parts that fit on a page each."""
-    units: dict[str, list[str]] = {}
-    for column in columns:
-        units.setdefault(column.unit, []).append(column.name)
-    most = 4  # units, which have an axis each
-    parts = list(units.values())
-    return [[name for part in parts[k : k + most] for name in part] for k in range(0, len(parts), most)]
+def _size(run: Trajectory, name: str) -> float:
+    """The largest absolute value of a column."""
+    return float(np.abs(_finite(run, name)).max(initial=0.0))
+
+
+def _finite(run: Trajectory, name: str) -> Array:
+    """The values of a column that are finite numbers."""
+    found = series.values(run, name)
+    return found[np.isfinite(found)]
 
 
 def _events(run: Trajectory, words: Words) -> list[Block]:

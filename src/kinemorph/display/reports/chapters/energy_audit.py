@@ -60,7 +60,7 @@ def _audit(name: str, run: Trajectory, words: Words) -> list[Block]:
     ]
     columns = ("law", "verdict", "worst", "tolerance", "what it says")
     grid = words.grid(Grid("Audit of run {name}", columns, rows, ("worst", "tolerance")), numbers=())
-    grid = grid._replace(title=words("Audit of run {name}", name=name))
+    grid = grid._replace(title=words("Audit of run {name}", name=name), note=sentence(words, found.basis))
     count = len(found.failures)
     passed = words("No law of conservation is violated.")
     failed = words.counted(count, "{n} law of conservation is violated.", "{n} laws of conservation are violated.")

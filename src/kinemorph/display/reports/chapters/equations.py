@@ -15,6 +15,16 @@ from kinemorph.vocabulary.typography.symbol_reader import read_symbol
 MOST_TRACED = 260  # operations of a program up to which it is simplified for printing
 MOST_PRINTED = 320  # operations of the printed equations of one quantity
 
+# how the equations are derived, by the name of the formulation
+DERIVED = {
+    "newton_euler": "The equations of motion are derived by the recursion of Newton and Euler.",
+    "closed_form": "The equations of motion are derived in closed form, from products of exponentials.",
+    "incidence": "The equations of motion are derived from the incidence matrix of the kinematic graph.",
+    "dalembert": "The equations of motion are derived by the principle of d'Alembert.",
+    "quasicoordinates": "The equations of motion are derived by Lagrange's equations in quasicoordinates.",
+    "lagrange": "The equations of motion are derived by Lagrange's equations.",
+}
+
 # the function, and what it is called in the equations
 OPEN = (("mass_matrix", "mass matrix"), ("bias_forces", "other generalized forces of the motion and of gravity"))
 CLOSED = (("constraint_jacobian", "Jacobian of the constraints"), ("constraint_bias", "bias of the constraints"))
@@ -22,7 +32,7 @@ CLOSED = (("constraint_jacobian", "Jacobian of the constraints"), ("constraint_b
 
 def chapter(subject: Subject, words: Words) -> Section | None:
     """M a + h = tau, with the constraints of closed chains, and each of its parts as a formula."""
-    robot, dynamics = subject.robot, subject.symbolic
+    robot, dynamics = subject.robot, subject.formulated
     if not robot.nv:
         return None
     names = symbols_of(dynamics)
@@ -41,7 +51,7 @@ def chapter(subject: Subject, words: Words) -> Section | None:
         else:
             blocks.append(Formula(quantity.title, tuple(found)))
             programs.append(program)
-    told = words("The equations of motion are derived by the recursion of Newton and Euler.")
+    told = words(DERIVED[subject.settings.formulation])
     if robot.loops:
         told += " " + words(
             "Closed chains are cut at a joint each: M and h are those of the open tree, and the multipliers λ are the "
@@ -56,7 +66,9 @@ def chapter(subject: Subject, words: Words) -> Section | None:
         told += " " + words("The generalized forces τ are those of the elements, and of the inputs.")
     head: list[Block] = [Paragraph(told), Formula("", tuple(_statement(subject)))]
     head += symbols_paragraph(dynamics, programs, names, words)
-    return Section("equations", words("Equations of motion"), (*head, *blocks, *counted(long, words)))
+    return Section(
+        "equations", words("Equations of motion"), (*head, *blocks, *counted(long, words, dynamics.formulation))
+    )
 
 
 def _statement(subject: Subject) -> list[EquationRow]:

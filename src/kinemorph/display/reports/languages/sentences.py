@@ -10,6 +10,7 @@ import re
 from kinemorph.display.reports.languages.words import Words
 
 VALUE = re.compile(r"'[^']*'|(?<![\w.'])[-+]?\d+(?:[.,]\d+)*(?:e[-+]?\d+)?(?![\w.]*[A-Za-z_])")
+SENTENCES = re.compile(r"(?<=[.]) (?=[A-Z])")  # between two sentences of a message
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -31,6 +32,14 @@ def sentence(words: Words, text: str) -> str:
         return text
     key, values = key_of(text)
     return words(key, **{letter: _value(words, value) for letter, value in values.items()})
+
+
+def translated(words: Words, message: str) -> str | None:
+    """A message of several sentences in the language of `words`; None where one of them has no translation."""
+    table, parts = words.language.table, SENTENCES.split(message)
+    if table is not None and not all(key_of(part)[0] in table for part in parts):
+        return None
+    return " ".join(sentence(words, part) for part in parts)
 
 
 def _value(words: Words, value: str) -> str:

@@ -32,7 +32,7 @@ static void print_help(void)
            "  --set NAME=VALUE    sets a state, an input or a parameter; may be repeated, --list shows all names\n"
            "  --output FILE       writes the samples to a file instead of the standard output\n"
            "  --events FILE       writes the events to a file\n"
-           "  --res FILE          writes t and q, v, a of each degree of freedom for gnuplot, with a script FILE.gp\n"
+           "  --res FILE          writes t, q, v, a of each degree of freedom, u and x for gnuplot, with a script .plt\n"
            "  --van FILE          writes frames for EasyDyn's viewer to FILE.van, and shapes to FILE.vol%s\n"
            "  --quiet             prints no message about a run that ends well\n"
            "  --list              lists names, values and units\n",
@@ -205,27 +205,45 @@ static void write_quoted(FILE *file, const char *text)
     fputc('\'', file);
 }
 
-/* Opens the file for gnuplot, and writes the script that plots its coordinates; returns whether it could. */
+/* Writes the plot of `count` columns of one kind, from column `first` on, every `step`; gnuplot pauses after it. */
+static void write_plot(FILE *script, const char *path, const char *kind, int first, int step, int count)
+{
+    for (int k = 0; k < count; ++k) {
+        fputs(k ? ", \\\n     " : "plot ", script);
+        write_quoted(script, path);
+        fprintf(script, " using 1:%d with lines title ", first + step * k);
+        write_quoted(script, simulator_curves[first - 2 + step * k]);
+    }
+    if (count) fprintf(script, "\nif (!exists(\"postscript\")) pause -1 '%s: press Enter to continue'\n", kind);
+}
+
+/* Opens the file for gnuplot, and writes the script that plots it; returns whether it could. */
 static int open_res(simulator_files *files, const char *path)
 {
     char name[LONGEST];
     FILE *script;
-    if (strlen(path) + 4 > sizeof name) return 0;
-    sprintf(name, "%s.gp", path);
+    size_t stem = strlen(path);
+    if (stem + 4 >= sizeof name) return 0;
+    if (stem > 4 && strcmp(path + stem - 4, ".res") == 0) stem -= 4;
+    memcpy(name, path, stem);
+    strcpy(name + stem, ".plt");
     files->res = opened(path);
     script = files->res ? opened(name) : NULL;
     if (!script) return 0;
     fprintf(files->res, "# t [s]");
     for (int k = 0; k < SIMULATOR_CURVES; ++k) fprintf(files->res, "  %s", simulator_curves[k]);
     fprintf(files->res, "\n");
-    fprintf(script, "set xlabel 't [s]'\nset key noenhanced\nplot ");
-    for (int k = 0; k < SIMULATOR_NV; ++k) {
-        if (k) fprintf(script, ", \\\n     ");
-        write_quoted(script, path);
-        fprintf(script, " using 1:%d with lines title ", 2 + 3 * k);
-        write_quoted(script, simulator_curves[3 * k]);
-    }
-    fprintf(script, "\n");
+    fprintf(script, "# Plots: gnuplot FILE.plt. As PostScript: gnuplot -e \"postscript=1\" FILE.plt\n"
+                    "set xlabel 't [s]'\nset key noenhanced\n"
+                    "if (exists(\"postscript\")) set terminal postscript color\nif (exists(\"postscript\")) set output ");
+    strcpy(name + stem, ".ps");
+    write_quoted(script, name);
+    fputc('\n', script);
+    write_plot(script, path, "coordinates q", 2, 3, SIMULATOR_NV);
+    write_plot(script, path, "velocities v", 3, 3, SIMULATOR_NV);
+    write_plot(script, path, "accelerations a", 4, 3, SIMULATOR_NV);
+    write_plot(script, path, "inputs u", 2 + 3 * SIMULATOR_NV, 1, SIMULATOR_NU);
+    write_plot(script, path, "states x", 2 + 3 * SIMULATOR_NV + SIMULATOR_NU, 1, SIMULATOR_CURVES - 3 * SIMULATOR_NV - SIMULATOR_NU);
     return fclose(script) == 0;
 }
 #endif

@@ -42,6 +42,21 @@ TEXTS = {
     "bias of the constraints": "terme restant des contraintes",
     "The equations of motion are derived by the recursion of Newton and Euler.": "Les équations du mouvement sont "
     "obtenues par la récurrence de Newton et Euler.",
+    "The equations of motion are derived in closed form, from products of exponentials.": (
+        "Les équations du mouvement sont obtenues sous forme explicite, à partir de produits d'exponentielles."
+    ),
+    "The equations of motion are derived from the incidence matrix of the kinematic graph.": (
+        "Les équations du mouvement sont obtenues à partir de la matrice d'incidence du graphe cinématique."
+    ),
+    "The equations of motion are derived by the principle of d'Alembert.": (
+        "Les équations du mouvement sont obtenues par le principe de d'Alembert."
+    ),
+    "The equations of motion are derived by Lagrange's equations in quasicoordinates.": (
+        "Les équations du mouvement sont obtenues par les équations de Lagrange en quasi-coordonnées."
+    ),
+    "The equations of motion are derived by Lagrange's equations.": (
+        "Les équations du mouvement sont obtenues par les équations de Lagrange."
+    ),
     "Closed chains are cut at a joint each: M and h are those of the open tree, and the multipliers λ are the "
     "forces that keep the cuts closed.": "Chaque chaîne fermée est coupée à une liaison : M et h sont ceux de l’arbre "
     "ouvert, et les multiplicateurs λ sont les forces qui maintiennent les coupures fermées.",

@@ -70,7 +70,17 @@ TEXTS = {
     ),
     "It was stopped by an event.": "Un événement l'a arrêtée.",
     "It ended because the system came to rest.": "Elle s'est terminée parce que le système est au repos.",
-    "It failed before its end.": "Elle a échoué avant la fin.",
+    "The run failed at {t} s of {until} s; the curves end there.": (
+        "La simulation a échoué à {t} s sur {until} s ; les courbes s'arrêtent là."
+    ),
+    "The program says: ": "Message du programme : ",
+    "These stay constant and are not drawn: {names}.": "Restent constantes et ne sont pas tracées : {names}.",
+    "Accelerations a over time.": "Accélérations a en fonction du temps.",
+    "Inputs u over time.": "Entrées u en fonction du temps.",
+    "Voltages and currents over time.": "Tensions et courants en fonction du temps.",
+    "Forces and moments that the bearings of joints bear, as sizes over time.": (
+        "Forces et moments transmis par les paliers des liaisons (normes) en fonction du temps."
+    ),
     "It was interrupted.": "Elle a été interrompue.",
     "It is not finished.": "Elle n'est pas terminée.",
     "Coordinates q over time.": "Coordonnées généralisées q en fonction du temps.",
@@ -101,6 +111,19 @@ TEXTS = {
     "{n} laws of conservation are violated.": "{n} lois de conservation sont violées.",
     "The run cannot be audited. The program says: ": (
         "La simulation ne peut pas être contrôlée. Message du programme : "
+    ),
+    "Energy and momentum are judged by a relative tolerance of {a}, from rtol {b} in each of {c} steps.": (
+        "L'énergie et la quantité de mouvement sont jugées à la tolérance relative {a}, soit rtol {b} à chacun des {c} "
+        "pas."
+    ),
+    "Energy and momentum are judged by a relative tolerance of {a}, from a step of {b} s, of order {c}, in a motion "
+    "that changes at a rate of {d} {e}/s.": (
+        "L'énergie et la quantité de mouvement sont jugées à la tolérance relative {a}, celle d'un pas de {b} s et "
+        "d'ordre {c} pour un mouvement qui change au rythme de {d} {e}/s."
+    ),
+    "Energy and momentum are judged by a relative tolerance of {a}, from a method whose error is not known.": (
+        "L'énergie et la quantité de mouvement sont jugées à la tolérance relative {a}, car l'erreur de la méthode "
+        "n'est pas connue."
     ),
     "ending": "fin",
     "the run ended as requested": "la simulation s'est terminée comme demandé",

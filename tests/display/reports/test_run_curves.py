@@ -1,0 +1,93 @@
+"""Curves of large robots, tolerances of runs and rates near the initial state, as reports show them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kinemorph
+from kinemorph.analysis.audit import method_tolerance
+from kinemorph.analysis.signature import RATES, signature
+from kinemorph.display import series
+from kinemorph.display.charts.plot import plot_panels
+from kinemorph.display.reports.languages.sentences import translated
+from kinemorph.display.reports.languages.words import Words
+from kinemorph.plants.robot_plant import plant as plant_of
+from kinemorph.simulation.files.storage import load_trajectory
+from kinemorph.simulation.stepping import failures
+
+
+@pytest.fixture(scope="module")
+def walk() -> kinemorph.Trajectory:
+    return kinemorph.simulate(kinemorph.library.amru5_walk(), 0.02, output_step=0.005)
+
+
+def test_panels_have_few_lines_of_like_sizes_and_every_name(walk: kinemorph.Trajectory) -> None:
+    """R4: rotors of 1000 rad are not beside angles of 0.01 rad, and all 66 coordinates have a name in a legend."""
+    names = [name for name in walk.columns if name.startswith("q.")]
+    blocks = series.panel_blocks(walk, names)
+    assert sorted(name for block in blocks for name in block.names) == sorted(names) and len(names) == 66
+    for family in (family for block in blocks for family in block.families):
+        sizes = [float(np.abs(walk[name]).max()) for name in family.names]
+        assert len(sizes) <= series.PANEL and max(sizes) <= series.APART * min(sizes) + 1e-300
+    legends = {
+        text.get_text()
+        for page in plot_panels(walk, names)
+        for axes in page.axes
+        if axes.get_legend()
+        for text in axes.get_legend().get_texts()
+    }
+    assert {"leg1_rotor2.rz", "leg6_short.ry", "q23"} <= legends
+
+
+def test_outputs_of_a_loaded_run_keep_their_names(tmp_path: Path) -> None:
+    """A run with outputs beside those of its model gets them back by their names."""
+    robot = kinemorph.library.double_pendulum()
+    system = kinemorph.System(robot, (kinemorph.elements.Spring("spring", "link1", "link2", 10.0),))
+    plant = plant_of(system, outputs={"double": lambda q: 2.0 * q[0]})
+    run = kinemorph.simulate(plant, 0.1, q=[0.5, 0.2], output_step=0.05)
+    back = load_trajectory(run.save(tmp_path / "run.npz"), system)
+    assert "double" in back and list(back.columns) == list(run.columns)
+    assert all(np.array_equal(back[name], run[name]) for name in run.columns if name != "energy.balance")
+
+
+def test_rates_of_a_walker_are_computed_within_the_domains_of_its_formulas() -> None:
+    """R2: the pantographs of AMRU5 have acos, whose domain random states 0.1 rad away leave."""
+    from kinemorph.analysis.signature import _plant_rows
+
+    (row,) = _plant_rows(kinemorph.library.amru5_walk(), 0)
+    assert row.check.name == RATES and row.check.passed and np.isfinite(row.numbers).all() and callable(signature)
+
+
+def test_a_run_is_judged_by_the_tolerance_of_its_method() -> None:
+    """R3: errors of rtol in every step add up, and fixed steps are judged by the order of the method."""
+    robot, start = kinemorph.library.double_pendulum(), {"q": [1.0, 0.5]}
+    loose = kinemorph.simulate(robot, 3.0, rtol=1e-5, atol=1e-7, **start)
+    tolerance, why = method_tolerance(loose)
+    assert tolerance == pytest.approx(1e-5 * loose.statistics.accepted)
+    assert why.startswith("Energy and momentum are judged by a relative tolerance of ") and "rtol 1e-05 in each" in why
+    found = kinemorph.audit(loose)
+    assert found and found["energy balance"].worst > 1e-6 and found.basis == why
+    assert not kinemorph.audit(loose, tolerance=1e-6)
+    coarse = kinemorph.simulate(robot, 3.0, method="euler", step=0.05, **start)
+    assert not kinemorph.audit(coarse) and method_tolerance(coarse)[0] == 1e-2
+    assert translated(Words("fr"), why) != why
+
+
+def test_messages_of_failures_have_french_texts() -> None:
+    """R1: each sentence of the messages about steps that fail is translated; others are quoted as a whole."""
+    plant, words = plant_of(kinemorph.library.pendulum()), Words("fr")
+    for message in (
+        failures.diverges(plant, 1.5, "v 'q1'", 2e6, "rad/s", None),
+        failures.diverges(plant, 1.5, "v 'q1'", 2e6, "m/s", 0.1),
+        failures.rate_not_finite(1.5, "v 'q1'"),
+        failures.not_finite(plant, 1.5, "q 'q1'", 0.1),
+        failures.unsolved(plant, 1.5, "x 'q1'", "radau"),
+        failures.grows(1.5, "v 'q1'", 1e7),
+        failures.too_short(1.5, "v 'q1'", "dop853", 1e-12),
+    ):
+        found = translated(words, message)
+        assert found is not None and "At t" not in found, message
+    assert translated(words, "At t = 1 s something new happened.") is None
