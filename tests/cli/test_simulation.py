@@ -239,7 +239,7 @@ BAD = [
     ("simulate pendulm", "Did you mean 'pendulum'"),
     ("analyze four_bar mobility --lock q1", "--lock is not used by 'analyze mobility'"),
     ("analyze four_bar assembly --lock q1 --lock q2", "held joint 'q2' is determined by 'q1'"),
-    ("simulate pendulum --method rk5", "Did you mean 'rk4'"),
+    ("simulate pendulum --method rk5", "Did you mean 'rk45'"),
     ("simulate pendulum --method rk4", "needs a fixed step size"),
     ("simulate four_bar --loops baumgart", "Did you mean 'baumgarte'"),
     ("simulate pendulum --lock elbow", "'elbow'"),

@@ -248,6 +248,10 @@ def guard_of_memory(m: Any) -> Any:
             "element 'rod': its signal 'rod.force' is a force whose unit is not known",
         ),
         (
+            lambda: cart(elements=(kinemorph.lqr(cart(), 1.0, 1.0, leave_out=True).element(),)),
+            "StateFeedback 'lqr': its gains mix states of many dimensions",
+        ),
+        (
             lambda: cart(automaton=Automaton(Phase("a"), Edge("go", "a", "a", guard_of_memory))),
             "edge 'go': guard is a function of 'm'",
         ),

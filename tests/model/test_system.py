@@ -43,5 +43,5 @@ def test_an_unknown_element_is_named() -> None:
 
 
 def test_a_file_name_in_place_of_a_robot_is_to_be_loaded() -> None:
-    with pytest.raises(ModelError, match=r"Load the file first: kinemorph\.load\('arm\.urdf'\)"):
+    with pytest.raises(ModelError, match=r"Use kinemorph\.load\('arm\.urdf'\)"):
         as_robot("arm.urdf")  # type: ignore[arg-type]

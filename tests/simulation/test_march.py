@@ -284,7 +284,7 @@ def test_a_restart_begins_where_a_new_stepper_would():
         ({"q": [math.nan, 0.0]}, ShapeError, "q 'q1' is nan"),
         ({"q": [0.0]}, ShapeError, r"expected \(2,\)"),
         ({"v": {"q3": 1.0}}, ShapeError, "no velocity 'q3'; expected one of 'q1', 'q2'"),
-        ({"method": "rk5"}, UnsupportedError, "Did you mean 'rk4'"),
+        ({"method": "rk5"}, UnsupportedError, "Did you mean 'rk45'"),
         ({"method": "rk4"}, UnsupportedError, "step=0.001"),
         ({"step": -1.0}, UnsupportedError, "step is -1.0"),
         ({"rtol": 0.0}, UnsupportedError, "rtol is 0.0"),

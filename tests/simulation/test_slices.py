@@ -103,7 +103,8 @@ def test_watched_parts_together_are_the_run(name: str, monkeypatch: pytest.Monke
     monkeypatch.setattr(ledger, "EVERY", 0.0)
     parts: list[Trajectory] = []
     run = simulate(PENDULUM, 2.0, q=RAISED, watch=parts.append, **RUNS[name])
-    assert len(parts) > 10 and all(part.outcome.kind == "unfinished" for part in parts)
+    kinds = [part.outcome.kind for part in parts]
+    assert len(parts) > 10 and set(kinds[:-1]) <= {"unfinished", "finished"} and kinds[-1] == "finished"
     for group in "tqvxmu":
         assert np.concatenate([getattr(part, group) for part in parts]).tobytes() == getattr(run, group).tobytes()
     assert [event for part in parts for event in part.events] == list(run.events)

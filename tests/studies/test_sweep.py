@@ -67,8 +67,8 @@ def test_friction_of_a_model_without_contacts_is_refused_with_what_makes_them() 
 
 def test_names_of_measures_are_listed_as_texts_spell_them() -> None:
     space = Space({"u.q1": Values([0.1, 0.2])})
-    with pytest.raises(ModelError, match=r"names 'energy.kinetic'.*Known: t, q.q1, v.q1, `supplied energy`"):
-        sweep(kinemorph.library.pendulum(), space, {"energy": "energy.kinetic"}, until=0.1, workers=0)
+    with pytest.raises(ModelError, match=r"names 'energy.total'.*Known: t, q.q1, v.q1, `supplied energy`"):
+        sweep(kinemorph.library.pendulum(), space, {"energy": "energy.total"}, until=0.1, workers=0)
 
 
 def test_a_study_may_get_further_labels_of_a_choice(tmp_path: Path) -> None:

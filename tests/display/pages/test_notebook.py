@@ -321,11 +321,11 @@ def test_a_failed_run_says_so_in_red() -> None:
 
 
 def test_a_run_from_a_file_without_a_robot_has_a_card(run: Trajectory, tmp_path: Path) -> None:
-    read = kinemorph.load_trajectory(run.save(tmp_path / "run.npz"))
+    read = kinemorph.load_trajectory(run.save(tmp_path / "run.csv"))
     html = read._repr_html_()
     assert "has no robot" in words(html) and "<img" not in html and "101 samples" in words(html)
-    kept = kinemorph.load_trajectory(run.save(tmp_path / "run.csv"))
-    assert "101 samples" in words(kept._repr_html_())
+    kept = kinemorph.load_trajectory(run.save(tmp_path / "run.npz"))  # with its model
+    assert "<img" in kept._repr_html_() and "101 samples" in words(kept._repr_html_())
 
 
 def test_events_are_counted_and_marked() -> None:

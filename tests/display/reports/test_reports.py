@@ -29,7 +29,7 @@ from kinemorph.display.reports.languages.words import Words
 from kinemorph.display.reports.report import make_document, report
 from kinemorph.display.reports.subject import subject_of
 from kinemorph.display.reports.writers import typst
-from kinemorph.errors import KinemorphError, LanguageWarning, UnsupportedError
+from kinemorph.errors import KinemorphError, LanguageWarning, ModelError, UnsupportedError
 from support.cases.report_cases import CASES, subject
 from support.tools.document_texts import names_in, texts_of, words_in
 
@@ -153,7 +153,9 @@ def test_the_function_chooses_the_format_by_the_ending_and_refuses_others(tmp_pa
         report(robot, path=tmp_path / "a.html", chapters=("conventoins",))
     with pytest.raises(UnsupportedError, match="one model, but 2 are given"):
         report(robot, robot)
-    with pytest.raises(UnsupportedError, match="not about an object of type int"):
+    with pytest.raises(
+        ModelError, match="model is 3, an int; expected a Robot, a System, a Dynamics, an Assembly or a Tr"
+    ):
         report(3)
 
 

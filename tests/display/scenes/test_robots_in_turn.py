@@ -250,7 +250,8 @@ def test_show_tells_a_saved_run_and_asks_for_its_robots(run: Trajectory, tmp_pat
     assert told.exit_code == 0
     assert all(word in told.stdout for word in ("2 systems", "union (8 dof) from 0.4 to 1 s", "energy loss 0.04772 J"))
     assert json.loads(command("show", str(path), "--json").stdout)["systems"][1]["name"] == "union"
-    refused = command("show", str(path), "--html", str(tmp_path / "docked.html"))
+    table = run.save(tmp_path / "docked.csv")  # a table holds no models
+    refused = command("show", str(table), "--html", str(tmp_path / "docked.html"))
     assert refused.exit_code != 0
     assert "2 robots of run 'pair', pair, union, but --robot names 0" in refused.stderr
 
@@ -284,8 +285,10 @@ def test_audits_judge_every_system_and_the_change(run: Trajectory) -> None:
 
 
 def test_runs_without_a_robot_are_refused_in_a_sentence(run: Trajectory, tmp_path: Path) -> None:
-    back = kinemorph.load_trajectory(run.save(tmp_path / "docked.npz"))
-    with pytest.raises(UnsupportedError, match=r"has no robot: .*model=\[\.\.\.\], with a model for each system"):
+    back = kinemorph.load_trajectory(run.save(tmp_path / "docked.csv"))
+    with pytest.raises(
+        UnsupportedError, match=r"has no robot, because .*model=\[\.\.\.\], with a model for each system"
+    ):
         back.replay()
     assert "No picture" in back._repr_html_() or "has no robot" in back._repr_html_()
     assert audit(back).passed

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from kinemorph.display.canvas import FAILURE, said
+from kinemorph.display.series import check_run
 from kinemorph.errors import UnsupportedError
 from kinemorph.simulation.results.batch_run import BatchRun
 from kinemorph.simulation.results.trajectory import Trajectory
@@ -58,8 +59,9 @@ def several(given: Any, compare: Compared, name: str | None) -> tuple[Trajectory
             "compare and name are given beside several runs; expected one run beside them. Put all runs into one "
             "{name: run}."
         )
-    listed = given if isinstance(given, (list, tuple)) else [given]
-    pairs = list(given.items()) if isinstance(given, Mapping) else [(None, run) for run in listed]
+    if not isinstance(given, (list, tuple, Mapping)):
+        check_run(given)
+    pairs = list(given.items()) if isinstance(given, Mapping) else [(None, run) for run in given]
     for word, run in pairs:
         if not isinstance(run, Trajectory):
             where = f"'{word}'" if word is not None else "a run"

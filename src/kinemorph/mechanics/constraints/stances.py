@@ -19,6 +19,7 @@ STANCE: dict[str, dict[str, float]] = {
     "pendulum": {"q1": 0.6},
     "double_pendulum": {"q1": 0.5, "q2": 0.6},
     "crane": {"theta": 0.5},
+    "cartpole": {"theta": 0.1},
     "scara": {"shoulder": 0.5, "elbow": -1.2, "lift": -0.1},
     "puma": {"joint2": 0.7, "joint3": -0.6, "joint5": 0.8},
     "hand": {

@@ -20,6 +20,7 @@ from kinemorph.model.elements.contact.grounds import HeightFunction
 from kinemorph.model.elements.control.c_functions import CController
 from kinemorph.model.elements.control.functions import Continuous, SampledFunction
 from kinemorph.model.elements.control.references import SplinePath
+from kinemorph.model.elements.control.state_feedback import StateFeedback
 from kinemorph.model.elements.forces.applied import Table
 from kinemorph.model.elements.phases.automaton import Automaton, Edge
 from kinemorph.model.expressions import names_in
@@ -41,6 +42,10 @@ class ScaledElements:
             edges = tuple(self._edge(element, edge) for edge in element.edges)
             return dataclasses.replace(element, edges=edges, known=self._known(element))
         _check_file(element)
+        if isinstance(element, StateFeedback):
+            what = "its gains mix states of many dimensions, so that they cannot be scaled"
+            remedy = "Scale the system without it, and design it again with lqr."
+            raise ModelError(Problem("StateFeedback", element.name, what, remedy, "gains"))
         words = {"joint": self.signals.joints(element), **self.signals.words(element)}
         new = scaled_part(element, words, self.names, skip=("known",))
         if isinstance(element, (Constraint, PointOnSurface, PrescribedMotion)):

@@ -13,12 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from kinemorph.errors import KinemorphError, ModelWarning
-from kinemorph.formats import limits
-from kinemorph.formats.findings import Findings
-from kinemorph.formats.loading import examine_source
-from kinemorph.formats.sources import Options, Source
-from kinemorph.formats.toml import writer
-from kinemorph.formats.write_text import in_memory
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.plants.initial_values import SUPPLIED
@@ -44,6 +38,10 @@ def stored_model(plant: Plant, described: Mapping[str, Any], path: Path) -> dict
 
 
 def _stored_model(plant: Plant, described: Mapping[str, Any], path: Path) -> dict[str, str]:
+    from kinemorph.formats.findings import Findings
+    from kinemorph.formats.toml import writer
+    from kinemorph.formats.write_text import in_memory
+
     if plant.system is None:
         return {MISSING: "functions in Python take part in it, which no file can contain"}
     findings = Findings(str(path))
@@ -62,6 +60,11 @@ def _stored_model(plant: Plant, described: Mapping[str, Any], path: Path) -> dic
 
 def read_model(text: str, path: Path) -> System:
     """The model in the file of a run; raises ValueError, with the first error, where it is damaged."""
+    from kinemorph.formats import limits
+    from kinemorph.formats.findings import Findings
+    from kinemorph.formats.loading import examine_source
+    from kinemorph.formats.sources import Options, Source
+
     name = f"{path.name}/model.toml"
     if not isinstance(text, str) or len(text) > limits.FILE_SIZE:
         raise ValueError(f"the model in it is no text of at most {limits.FILE_SIZE} characters. Give model= to load it")

@@ -27,12 +27,12 @@ class Observer:
 
     reads: Names
     estimates: Names
-    A: tuple[Numbers, ...]
-    B: tuple[Numbers, ...]
-    L: tuple[Numbers, ...]
-    C: tuple[Numbers, ...]
-    D: tuple[Numbers, ...]
-    measured: Numbers
+    A: tuple[Numbers, ...] = field(metadata={"kind": "number"})
+    B: tuple[Numbers, ...] = field(metadata={"kind": "number"})
+    L: tuple[Numbers, ...] = field(metadata={"kind": "number"})
+    C: tuple[Numbers, ...] = field(metadata={"kind": "number"})
+    D: tuple[Numbers, ...] = field(metadata={"kind": "number"})
+    measured: Numbers = field(metadata={"kind": "number"})
 
     name = "observer"  # in messages about its rows; an observer is part of an element and has no name of its own
 
