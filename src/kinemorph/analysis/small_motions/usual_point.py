@@ -36,7 +36,7 @@ def usual_point(plant: Plant, *, u: Any = None, p: Any = None, t: float = 0.0) -
                 return UsualPoint(begun, "the steady motion of the initial state")
     found = equilibrium(plant, u=u, p=p, t=t)
     if not found:
-        return UsualPoint(begun, "the initial state", found.message)
+        return UsualPoint(begun, "the initial state", f"No equilibrium of '{plant.name}' was found near it.")
     named = zip((column.name for column in plant.q or plant.x), found.q if plant.q else found.x, strict=True)
     moved = [f"{name} = {value:.6g}" for name, value in named if abs(value) > 1e-9]
     where = listed(moved, 6) if moved else "the neutral configuration" if plant.q else "0"

@@ -10,6 +10,7 @@ from kinemorph.display.reports.document import Block, Code, Figure, Grid, Paragr
 from kinemorph.display.reports.languages.words import Words
 from kinemorph.display.reports.subject import Subject
 from kinemorph.errors import KinemorphError
+from kinemorph.model.configuration import initial_configuration
 
 MOST = 60  # poles that are listed
 COLUMNS = {
@@ -38,6 +39,7 @@ def _blocks(subject: Subject, words: Words) -> list[Block]:
         at = {"q": rest.q, "x": rest.x, "m": rest.m}
         told = words("The equations are linearized about the equilibrium.")
     else:
+        at = {"q": subject.model.settings.q or initial_configuration(subject.robot)}
         told = words("No equilibrium was found, so that the equations are linearized about the initial state.")
     try:
         found = poles(subject.model, **at)
