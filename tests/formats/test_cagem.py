@@ -78,7 +78,7 @@ StepSave: 0.05$
 def test_the_papers_file_gives_its_motion() -> None:
     system = load_text(PENDULUM, "cagem")
     assert (system.name, system.settings.q) == ("Simulation of a double pendulum", (0.0, 1.0))
-    assert (system.settings.duration, system.settings.sample) == (5.0, 0.01)
+    assert (system.settings.time, system.settings.sample) == (5.0, 0.01)
     assert [(one.name, one.value) for one in system.robot.parameters] == [("l0", 1.2), ("l1", 1.1)]
     starting = kinemorph.derive(system).forward_dynamics(*system.initial_state(), np.zeros(2))
     assert starting == pytest.approx([2.34552, -15.6759], abs=5e-5)

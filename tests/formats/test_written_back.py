@@ -314,7 +314,7 @@ ARM = """<robot name="arm"><link name="a"/><link name="b"><inertial><mass value=
 
 def test_a_sidecar_that_another_file_reads_is_not_replaced_in_silence(tmp_path: Path) -> None:
     """A robot written as arm.sdf and as arm.urdf has one sidecar for both, by which the first may no longer load."""
-    system = replace(kinemorph.load_text(ARM, "urdf"), settings=Settings(duration=3.0))
+    system = replace(kinemorph.load_text(ARM, "urdf"), settings=Settings(time=3.0))
     for _ in range(2):  # its own is replaced in silence
         with warnings.catch_warnings():
             warnings.simplefilter("error")

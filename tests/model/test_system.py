@@ -32,8 +32,8 @@ def test_a_system_stands_for_its_robot() -> None:
 
 def test_every_mistake_of_a_system_is_reported() -> None:
     with pytest.raises(ModelError) as caught:
-        System(pendulum(), (Spring("s", 1.0), Spring("s", 2.0)), Settings(q=(1.0, 2.0), v=(np.nan,), duration=0.0))
-    expected = ("'s': it is declared 2 times", "q has 2 entries", "v is (nan,)", "duration is 0.0")
+        System(pendulum(), (Spring("s", 1.0), Spring("s", 2.0)), Settings(q=(1.0, 2.0), v=(np.nan,), time=0.0))
+    expected = ("'s': it is declared 2 times", "q has 2 entries", "v is (nan,)", "time is 0.0")
     assert all(words in problem for words, problem in zip(expected, caught.value.problems, strict=True))
 
 

@@ -118,3 +118,14 @@ def test_values_of_parameters_by_name_are_taken_where_a_run_takes_them() -> None
     for analysis in (kinemorph.poles, kinemorph.linearize, kinemorph.equilibrium):
         assert np.array_equal(analysis(robot, p=double).q, analysis(heavy, p=double).q)
     assert kinemorph.poles(robot, p=double).omega[0] > kinemorph.poles(robot).omega[0] + 0.05
+
+
+def test_one_word_says_how_long_a_run_lasts() -> None:
+    """FINDINGS D12: `time` in Python, on the command line, in plans and in the settings of files."""
+    robot = library.pendulum()
+    first = kinemorph.simulate(robot, time=0.2, q=[0.3])
+    assert first.t[-1] == 0.2 and kinemorph.simulate_batch(robot, time=0.2, q=[[0.3], [0.4]]).t[-1] == 0.2
+    assert kinemorph.simulate(robot, time=0.2, start=first).t[-1] == 0.4
+    assert kinemorph.simulate(kinemorph.System(robot, settings=Settings(time=0.3))).t[-1] == 0.3
+    with pytest.raises(KinemorphError, match=r"until is 1.0 and time is 0.2; expected one of them. Give `until`, when"):
+        kinemorph.simulate(robot, 1.0, time=0.2)

@@ -16,7 +16,7 @@ from support.studio.opened_documents import TEMPLATES, opened
 
 def test_a_full_disk_keeps_the_edits_in_memory_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     document = opened(tmp_path)
-    document.apply({"verb": "set", "path": "settings.duration", "value": 3})
+    document.apply({"verb": "set", "path": "settings.time", "value": 3})
     on_disk = document.path.read_bytes()
 
     def full(handle: int) -> None:
@@ -25,9 +25,9 @@ def test_a_full_disk_keeps_the_edits_in_memory_and_says_so(tmp_path: Path, monke
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", full)
         for value in (4, 5):
-            change = document.apply({"verb": "set", "path": "settings.duration", "value": value})
+            change = document.apply({"verb": "set", "path": "settings.time", "value": value})
             assert not change.saved and "is not saved: " in change.problem and "the disk is full" in change.problem
-        assert document.data["settings"]["duration"] == 5 and document.path.read_bytes() == on_disk
+        assert document.data["settings"]["time"] == 5 and document.path.read_bytes() == on_disk
     assert not document.saved and document.save() and document.saved
     document.close()
     again = Document(document.path)
@@ -48,9 +48,9 @@ def test_a_read_only_folder_keeps_the_edits_in_memory_and_says_so(
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "open", refused)
-        change = document.apply({"verb": "set", "path": "settings.duration", "value": 4})
+        change = document.apply({"verb": "set", "path": "settings.time", "value": 4})
         assert not change.saved and "the folder is read-only" in change.problem
-        assert document.data["settings"]["duration"] == 4 and document.path.read_bytes() == before
+        assert document.data["settings"]["time"] == 4 and document.path.read_bytes() == before
         document.undo()
         assert not document.saved and document.text.encode() == before
     document.redo()
@@ -62,7 +62,7 @@ def test_a_file_size_limit_leaves_whole_files(tmp_path: Path) -> None:
     import signal
 
     document = opened(tmp_path)
-    document.apply({"verb": "set", "path": "settings.duration", "value": 3})
+    document.apply({"verb": "set", "path": "settings.time", "value": 3})
     size = max(document.path.stat().st_size, document._journal.path.stat().st_size)
     limits, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     try:
@@ -73,7 +73,7 @@ def test_a_file_size_limit_leaves_whole_files(tmp_path: Path) -> None:
         signal.signal(signal.SIGXFSZ, handler)
     assert not change.saved and "of this size are not allowed" in change.problem
     assert document._journal.path.read_bytes().endswith(b"\n")
-    assert document.apply({"verb": "set", "path": "settings.duration", "value": 4}).saved
+    assert document.apply({"verb": "set", "path": "settings.time", "value": 4}).saved
     document.close()
     again = Document(document.path)
     assert again.data["name"] == "x" * 1000 and again.notes == []
@@ -82,19 +82,19 @@ def test_a_file_size_limit_leaves_whole_files(tmp_path: Path) -> None:
 def test_a_torn_last_record_is_cut_and_a_damaged_journal_keeps_its_rest(tmp_path: Path) -> None:
     document = opened(tmp_path)
     for value in (3, 4, 5):
-        document.apply({"verb": "set", "path": "settings.duration", "value": value})
+        document.apply({"verb": "set", "path": "settings.time", "value": value})
     document.close()
     journal = document._journal.path
     whole = journal.read_bytes()
     journal.write_bytes(whole + b'0123456789abcdef {"act":"ed')
     again = Document(document.path)
     assert again.revision == 3 and again.notes == []
-    again.apply({"verb": "set", "path": "settings.duration", "value": 6})
+    again.apply({"verb": "set", "path": "settings.time", "value": 6})
     again.close()
     assert Document(document.path).revision == 4
     journal.write_bytes(whole + b"0" * 5000)  # nothing of a longer one is left behind the next record either
     longer = Document(document.path)
-    longer.apply({"verb": "set", "path": "settings.duration", "value": 6})
+    longer.apply({"verb": "set", "path": "settings.time", "value": 6})
     longer.close()
     assert journals.read_journal(journal).rest == b"" and b"0000000" not in journal.read_bytes()
     lines = whole.splitlines(keepends=True)
@@ -132,9 +132,9 @@ def test_a_journal_without_one_of_its_lines_or_in_another_order_is_damaged_there
 
 def test_edits_that_reached_only_the_journal_are_restored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     document = opened(tmp_path)
-    document.apply({"verb": "set", "path": "settings.duration", "value": 3})
+    document.apply({"verb": "set", "path": "settings.time", "value": 3})
     before = document.path.read_bytes()
-    document.apply({"verb": "set", "path": "settings.duration", "value": 4})
+    document.apply({"verb": "set", "path": "settings.time", "value": 4})
     document.close()
     journal = document._journal.path
     lines = journal.read_bytes().splitlines(keepends=True)
@@ -153,7 +153,7 @@ def test_edits_that_reached_only_the_journal_are_restored(tmp_path: Path, monkey
     with monkeypatch.context() as patch:  # as if it had been killed after several edits that the file does not have
         patch.setattr(os, "replace", fails)
         for value in (5, 6):
-            again.apply({"verb": "set", "path": "settings.duration", "value": value})
+            again.apply({"verb": "set", "path": "settings.time", "value": value})
     again.close()
     assert again.path.read_text() == document.text != again.text
     last = Document(document.path)
@@ -162,9 +162,9 @@ def test_edits_that_reached_only_the_journal_are_restored(tmp_path: Path, monkey
 
 def test_two_studios_do_not_write_to_one_journal(tmp_path: Path) -> None:
     one = opened(tmp_path)
-    one.apply({"verb": "set", "path": "settings.duration", "value": 3})
+    one.apply({"verb": "set", "path": "settings.time", "value": 3})
     other = Document(one.path)
-    change = other.apply({"verb": "set", "path": "settings.duration", "value": 4})
+    change = other.apply({"verb": "set", "path": "settings.time", "value": 4})
     assert not change.saved and "edited by another studio" in change.problem
     assert one.path.read_text() == one.text
 
@@ -172,9 +172,9 @@ def test_two_studios_do_not_write_to_one_journal(tmp_path: Path) -> None:
 def test_a_journal_that_has_grown_since_it_was_read_is_not_written_to(tmp_path: Path) -> None:
     """Two studios in turn: the second one does not know the edits that the first one made after both had opened it."""
     one = opened(tmp_path)
-    one.apply({"verb": "set", "path": "settings.duration", "value": 3})
+    one.apply({"verb": "set", "path": "settings.time", "value": 3})
     other = Document(one.path)
-    one.apply({"verb": "set", "path": "settings.duration", "value": 4})
+    one.apply({"verb": "set", "path": "settings.time", "value": 4})
     one.close()
     change = other.apply({"verb": "set", "path": "settings.sample", "value": 0.5})
     assert not change.saved and "edited by another studio" in change.problem
@@ -196,10 +196,10 @@ def test_the_journal_is_on_the_disk_before_the_file(tmp_path: Path, monkeypatch:
 
     if not os.path.exists("/proc/self/fd"):
         pytest.skip("names of open files are known in Linux only")
-    document.apply({"verb": "set", "path": "settings.duration", "value": 3})
+    document.apply({"verb": "set", "path": "settings.time", "value": 3})
     monkeypatch.setattr(os, "fsync", synced)
     monkeypatch.setattr(os, "replace", replaced)
-    document.apply({"verb": "set", "path": "settings.duration", "value": 4})
+    document.apply({"verb": "set", "path": "settings.time", "value": 4})
     assert [name.split(".")[0] for name in seen[:1]] == ["sync arm"] and seen[0].endswith(".journal")
     assert ".part" in seen[1] and seen[2] == "rename arm.toml" and len(seen) == 4
     assert journals.read_journal(document._journal.path).records[-1] == {"act": "saved"}

@@ -184,7 +184,7 @@ def edit_forever(path: Path, seed: int, pipe: int) -> None:
             elif chance < 0.3:
                 document.set_text(document.text + f"# remark {dice.random()}\n")
             else:
-                document.apply({"verb": "set", "path": "settings.duration", "value": dice.random()})
+                document.apply({"verb": "set", "path": "settings.time", "value": dice.random()})
         except CommandError:
             continue
         os.write(pipe, f"{document.revision} {text_sum(document.text)}\n".encode())
@@ -217,7 +217,7 @@ def kill(tmp_path: Path, times: int) -> int:
     original = path.read_bytes()
     began = time.perf_counter()
     document = Document(path)
-    document.apply({"verb": "set", "path": "settings.duration", "value": 1.5})
+    document.apply({"verb": "set", "path": "settings.time", "value": 1.5})
     span = 5.0 * (time.perf_counter() - began)  # so that processes are killed in all parts of their first edits
     document.close()
     confirmed = {1: text_sum(document.text)}

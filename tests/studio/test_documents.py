@@ -142,7 +142,7 @@ def test_undo_reaches_across_restarts_and_gives_the_same_bytes(tmp_path: Path) -
     path = document.path
     texts = [path.read_bytes()]
     for k in range(6):
-        document.apply({"verb": "set", "path": "settings.duration", "value": k + 1.5})
+        document.apply({"verb": "set", "path": "settings.time", "value": k + 1.5})
         texts.append(path.read_bytes())
     document.undo()
     document.close()
@@ -163,9 +163,9 @@ def test_undo_reaches_across_restarts_and_gives_the_same_bytes(tmp_path: Path) -
 @pytest.mark.parametrize("running", [True, False])
 def test_a_file_that_another_program_changes_is_noticed(tmp_path: Path, running: bool) -> None:
     document = opened(tmp_path)
-    document.apply({"verb": "set", "path": "settings.duration", "value": 3})
+    document.apply({"verb": "set", "path": "settings.time", "value": 3})
     before = document.text
-    outside = before.replace("duration = 3", "duration = 4")
+    outside = before.replace("time = 3", "time = 4")
     if not running:
         document.close()
     document.path.write_text(outside)
@@ -201,7 +201,7 @@ def test_a_file_that_another_program_brings_to_the_unsaved_text_is_no_edit(
     """Where the journal has the edit, the document is saved then; where it has not, the document still says so."""
     document = opened(tmp_path)
     for value in (3, 4, 5):
-        document.apply({"verb": "set", "path": "settings.duration", "value": value})
+        document.apply({"verb": "set", "path": "settings.time", "value": value})
     document.undo()
     document.undo()
 
@@ -219,7 +219,7 @@ def test_a_file_that_another_program_brings_to_the_unsaved_text_is_no_edit(
 
 def test_a_file_that_is_moved_away_and_back_is_saved_again(tmp_path: Path) -> None:
     document = opened(tmp_path)
-    document.apply({"verb": "set", "path": "settings.duration", "value": 3})
+    document.apply({"verb": "set", "path": "settings.time", "value": 3})
     os.utime(document.path, (1e9, 1e9))  # written long ago: its time of change tells that nothing has changed
     assert document.changed_outside() is None and document.saved
     away = document.path.rename(tmp_path / "away.toml")
@@ -230,13 +230,13 @@ def test_a_file_that_is_moved_away_and_back_is_saved_again(tmp_path: Path) -> No
 
 def test_a_change_within_the_same_tick_of_the_clock_is_noticed(tmp_path: Path) -> None:
     document = opened(tmp_path)
-    document.apply({"verb": "set", "path": "settings.duration", "value": 3})
+    document.apply({"verb": "set", "path": "settings.time", "value": 3})
     status = document.path.stat()
-    outside = document.text.replace("duration = 3", "duration = 4").encode()
+    outside = document.text.replace("time = 3", "time = 4").encode()
     with document.path.open("r+b") as file:  # the same size, the same file, and the same time of change
         file.write(outside)
     os.utime(document.path, ns=(status.st_atime_ns, status.st_mtime_ns))
-    assert document.changed_outside() is not None and document.data["settings"]["duration"] == 4
+    assert document.changed_outside() is not None and document.data["settings"]["time"] == 4
 
 
 def test_edits_of_several_threads_come_one_after_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -260,19 +260,19 @@ def test_a_file_that_is_gone_is_written_again(tmp_path: Path) -> None:
     document = opened(tmp_path)
     document.path.unlink()
     assert document.changed_outside() is None and "not there" in document.problem
-    assert document.apply({"verb": "set", "path": "settings.duration", "value": 3}).saved
+    assert document.apply({"verb": "set", "path": "settings.time", "value": 3}).saved
     assert document.path.read_text() == document.text
 
 
 def test_an_edit_for_an_older_revision_is_refused(tmp_path: Path) -> None:
     document = opened(tmp_path)
-    change = document.apply({"verb": "set", "path": "settings.duration", "value": 3}, base=0)
+    change = document.apply({"verb": "set", "path": "settings.time", "value": 3}, base=0)
     assert change.revision == 1
     with pytest.raises(CommandError, match="changed by another edit: it has revision 1"):
         document.set_text("kinemorph = 1\n", base=0)
     with pytest.raises(CommandError, match="it has revision 1, but 'set' was made for revision 2"):
-        document.apply({"verb": "set", "path": "settings.duration", "value": 4}, base=2)
-    assert document.revision == 1 and "duration = 3" in document.text
+        document.apply({"verb": "set", "path": "settings.time", "value": 4}, base=2)
+    assert document.revision == 1 and "time = 3" in document.text
     document.set_text(f"{document.text}# more\n", base=1)
     edit = journals.read_journal(document._journal.path).records[-2]
     assert edit["command"] == {"verb": "set_text"}  # the text is in its splice already

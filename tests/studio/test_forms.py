@@ -246,7 +246,7 @@ def test_a_part_with_a_mistake_has_the_form_of_its_kind() -> None:
 
 
 def test_runs_inherit_from_the_settings_what_they_leave_out() -> None:
-    data = {"settings": {"duration": 3, "sample": 0.5, "q": [0.1]}, "runs": {"a": {"time": 2, "v": [0.3]}}}
+    data = {"settings": {"time": 3, "sample": 0.5, "q": [0.1]}, "runs": {"a": {"time": 2, "v": [0.3]}}}
     found = {key: _field(data, "runs", "a", key)["inherited"] for key in ("time", "output_step", "q", "v")}
     given = {"value": 0.5, "source": "[settings]"}
     assert found == {"time": None, "output_step": given, "q": {**given, "value": [0.1]}, "v": None}

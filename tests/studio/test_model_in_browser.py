@@ -126,13 +126,13 @@ def test_keys_alone_reach_a_field(page: Any, studio: Studio) -> None:
     page.keyboard.press("End")
     page.keyboard.press("Enter")  # settings
     page.get_by_role("heading", name="settings", exact=True).wait_for()
-    page.get_by_role("textbox", name="duration", exact=True).focus()
+    page.get_by_role("textbox", name="time", exact=True).focus()
     page.keyboard.press("Control+a")
     page.keyboard.type("7 s")
     page.keyboard.press("Enter")
-    _until(lambda: 'duration = "7 s"' in file.read_text())
+    _until(lambda: 'time = "7 s"' in file.read_text())
     page.get_by_role("button", name="Undo").click()
-    _until(lambda: 'duration = "5 s"' in file.read_text())
+    _until(lambda: 'time = "5 s"' in file.read_text())
 
 
 @pytest.mark.slow

@@ -25,7 +25,7 @@ kinemorph = 1
 name = "organism9"   # its name
 
 [settings]
-duration = "1 s"
+time = "1 s"
 """
 FOLDED = '''kinemorph = 1
 

@@ -104,7 +104,7 @@ def train_rules(
     """
     given = [systems] if isinstance(systems, System) else list(systems)
     names = _names(given, controllers)
-    until = given[0].settings.duration if until is None else until
+    until = given[0].settings.time if until is None else until
     if not 0.0 <= since < until:
         raise UnsupportedError(f"train_rules: since is {since:g} s; expected a time from 0 to {until:g} s, the end.")
     unknown = [one for one in numbers if one not in NUMBERS]

@@ -43,7 +43,7 @@ class Element(Protocol):
 
 @dataclass(frozen=True)
 class Settings:
-    """The initial state of a run and its duration. Empty `q` and `v` mean the neutral configuration at rest.
+    """The initial state of a run and the time that it lasts. Empty `q` and `v` mean the neutral configuration at rest.
 
     `stated_q` and `stated_v` name the values that are stated, as "drive" of q = {drive = 0.6}; None means all. Where
     there are constraints, the others follow in each run, for its parameters.
@@ -51,7 +51,7 @@ class Settings:
 
     q: tuple[float, ...] = field(default=(), metadata={"kind": ("angle", "length")})
     v: tuple[float, ...] = field(default=(), metadata={"kind": ("rate", "speed")})
-    duration: float = field(default=10.0, metadata={"kind": "time"})  # [s]
+    time: float = field(default=10.0, metadata={"kind": "time"})  # [s] that a run lasts
     sample: float = field(default=0.01, metadata={"kind": "time"})  # time between stored states [s]
     max_step: float = field(default=math.inf, metadata={"kind": "time"})  # longest step that a method may choose [s]
     loops: str = LOOP_METHOD_NAMES[0]  # the method that keeps loops closed and other constraints satisfied
@@ -129,7 +129,7 @@ class System(ShownSystem, Fixed):
             if not np.all(np.isfinite(values)):
                 found = f"initial {what} is {values}, expected finite numbers"
                 problems.append(Problem("settings", "", found, "Replace the values that are not finite.", what))
-        for what, value in (("duration", self.settings.duration), ("sample", self.settings.sample)):
+        for what, value in (("time", self.settings.time), ("sample", self.settings.sample)):
             if not 0.0 < value < np.inf:
                 found = f"{what} is {value} s, expected a finite time above 0"
                 problems.append(Problem("settings", "", found, "Give a positive number of seconds.", what))
@@ -153,7 +153,7 @@ class System(ShownSystem, Fixed):
         acting = "".join(f", {counted(count, kind)}" for kind, count in kinds.items())
         start = ", initial state given" if self.settings.q or self.settings.v else ""
         start += f", {counted(len(self.starts), 'start')}" if self.starts else ""
-        return f"<System of {self.robot}{acting}{start}, {self.settings.duration:g} s>"
+        return f"<System of {self.robot}{acting}{start}, {self.settings.time:g} s>"
 
     @property
     def name(self) -> str:

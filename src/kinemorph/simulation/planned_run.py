@@ -141,8 +141,8 @@ def prepared_run(
     begins = acting.start(chosen.start) if chosen.start else None
     until = chosen.time
     if until is None:
-        until = acting.settings.duration
-        if acting.robot.is_free and not made and until == Settings().duration:
+        until = acting.settings.time
+        if acting.robot.is_free and not made and until == Settings().time:
             until = FREE_TIME
             falls = f"is fixed to nothing and falls, so it is simulated for {until:g} s only"
             notes.append(Note(falls, ("time",), "chooses another time"))

@@ -61,6 +61,7 @@ def simulate(
     model: Plant | Dynamics | System | Robot,
     until: float | None = None,
     *,
+    time: float | None = None,
     q: Any = None,
     v: Any = None,
     x: Any = None,
@@ -90,7 +91,8 @@ def simulate(
         run = simulate(robot, 5.0, q={"elbow": 0.5}, output_step=0.01)
         run.t, run.q, run["v.elbow"], run.energy, run.events, run.outcome
 
-    `until` is a time, not a duration. Without it, the run lasts as long as the settings of the system say.
+    `until` is a time on the clock; `time` in its place says how long the run lasts [s], also one that goes on from
+    `start`. Without both, the run lasts as long as the settings of the system say.
 
     Initial state. Each group is a sequence in the order of the plant, or a dict of some values by name. Values that are
     not given are the defaults of the system. Where there are constraints, named values of q and v are kept and the
@@ -180,7 +182,7 @@ def simulate(
             )
         first = {group: end[group] if given is None else given for group, given in first.items()}
     begins = before.t[-1] if before is not None else start if chosen is None else chosen.t
-    times, spacing = run_times(model, plant, begins, until, output_step)
+    times, spacing = run_times(model, plant, begins, until, output_step, time)
     regular = _regular_functions(inputs, callback, every, spacing, float(times[0]))
     first["u"] = None if regular[0] else inputs
     if chosen is not None:
@@ -346,14 +348,22 @@ def final_state(run: Trajectory, plant: Plant, *, placed: bool = False) -> dict[
 # ── when it is sampled ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def run_times(model: Any, plant: Plant, start: Any, until: Any, output_step: Any) -> tuple[Array, float]:
+def run_times(
+    model: Any, plant: Plant, start: Any, until: Any, output_step: Any, time: Any = None
+) -> tuple[Array, float]:
     """The sample times of a run [s], shape (n,), and the time between samples [s].
 
-    Where `until` or `output_step` is None, the settings of the system decide.
+    The run ends at `until`, or lasts for `time` [s]. What is None is as the settings of the system say.
     """
     settings = model.settings if isinstance(model, System) else Settings()
     start = _seconds("start", start)
-    until = start + settings.duration if until is None else _seconds("until", until)
+    if until is not None and time is not None:
+        raise UnsupportedError(
+            f"until is {until} and time is {time}; expected one of them. Give `until`, when the run ends, or `time`, "
+            "how long it lasts."
+        )
+    lasts = settings.time if time is None else _seconds("time", time)
+    until = start + lasts if until is None else _seconds("until", until)
     spacing = settings.sample if output_step is None else output_step
     times = Clockwork(plant).snapped(sample_times(start, until, spacing))
     return times, float(spacing) if isinstance(spacing, NUMBER) else float(times[1] - times[0])

@@ -54,6 +54,7 @@ def simulate_batch(
     model: Plant | Dynamics | System | Robot,
     until: float | None = None,
     *,
+    time: float | None = None,
     q: Any = None,
     v: Any = None,
     x: Any = None,
@@ -76,7 +77,7 @@ def simulate_batch(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> BatchRun:
-    """Simulates many states of a system from the time `start` to the time `until` [s].
+    """Simulates many states of a system from the time `start` to the time `until` [s], or for the `time` [s].
 
         batch = simulate_batch(robot, 5.0, q={"elbow": np.linspace(0.0, 1.0, 1000)})
         batch.t, batch.q, batch["tau.elbow"], batch[3], batch.ok, batch.failures, batch.final.q
@@ -115,7 +116,7 @@ def simulate_batch(
     asked["account"] = u is not None or exchanges_energy(model)
     plant = (as_plant if guards else shared_plant)(model, **asked)
     steps = (method, step, rtol, atol, max_step)
-    options = BatchOptions(*steps, output_step, start, most_events, keep_events, most_steps, threads, progress)
+    options = BatchOptions(*steps, output_step, start, most_events, keep_events, most_steps, threads, progress, time)
     return batch_of_plant(model, plant, until, {"q": q, "v": v, "x": x, "p": p, "u": u, "m": m}, guards, options)
 
 
@@ -134,6 +135,7 @@ class BatchOptions(NamedTuple):
     most_steps: int | None = None
     threads: int | None = None
     progress: Progress | None = None
+    time: float | None = None
 
 
 def batch_of_plant(
@@ -160,7 +162,7 @@ def batch_of_plant(
     check_positive(most_steps=how.most_steps, most_events=how.most_events)
     if progress is not None and not callable(progress):
         raise UnsupportedError(f"progress is {progress!r}; expected a function progress(t, h, failed).")
-    times, _ = run_times(model, plant, start if chosen is None else chosen.t, until, how.output_step)
+    times, _ = run_times(model, plant, start if chosen is None else chosen.t, until, how.output_step, how.time)
     rows = next((rows for rows in ROWS if rows >= len(times)), ROWS[-1])
     one = Stepper.made(plant, options, guards, rows, compiled=True)
     one.begin(times[0], tick=False)

@@ -24,7 +24,7 @@ def bouncer() -> System:
     builder = RobotBuilder("bouncer", gravity=(0.0, 0.0, -GRAVITY)).add(Body("mass", MASS, inertia=(1.0, 1.0, 1.0)))
     builder.joint("lift", "prismatic", "world", "mass", axis=(0.0, 0.0, 1.0))
     ground = elements.Contact("toe_ground", "mass", elements.EasyDynNormal(STIFFNESS))
-    return System(builder.build(), ground, Settings(q=(HEIGHT,), duration=2.0))
+    return System(builder.build(), ground, Settings(q=(HEIGHT,), time=2.0))
 
 
 def test_a_bounce_is_a_half_swing_of_a_mass_on_a_spring() -> None:

@@ -189,11 +189,11 @@ def test_limits_of_balls_times_and_other_velocities_are_named() -> None:
     builder = RobotBuilder("r").add(*(Body.box(name, 1.0, (0.3, 0.2, 0.1)) for name in "abc"))
     builder.joint("ball", "spherical", "world", "a", effort=3.0, velocity=2.0)
     builder.joint("plane", "planar", "a", "b").joint("loose", "free", "b", "c")
-    _, warned = written(System(builder.build(), (), Settings(duration=3.0)))
+    _, warned = written(System(builder.build(), (), Settings(time=3.0)))
     for words in (
         "velocity limits of ball",
         "effort limits of ball",
-        "duration",
+        "time",
         "planar joints",
         "free joints",
     ):

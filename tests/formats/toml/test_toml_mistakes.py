@@ -106,7 +106,7 @@ CHANGES = {
     before("[settings]\nq = { hing = 1 }"): ("unknown", 4, "the key 'hing' is not known"),
     before('[settings]\nq = { hinge = "1 m" }'): ("unit", 4, "q hinge: '1 m' has the unit of a length"),
     before("[settings]\nv = [inf]"): ("number", 4, "v is [inf], expected finite numbers"),
-    before("[settings]\nduration = 0"): ("number", 4, "duration is 0 s, expected a finite time above 0"),
+    before("[settings]\ntime = 0"): ("number", 4, "time is 0 s, expected a finite time above 0"),
     before("[parameters]\na = 'b + 1'\nb = '2 * a'"): ("structure", 4, "it depends on itself: a -> b -> a"),
     before("[parameters]\na = 'a'"): ("structure", 4, "it depends on itself: a -> a"),
     before("[parameters]\na = 'c + 1'"): ("number", 4, "the value is 'c + 1': column 1"),

@@ -32,7 +32,7 @@ gravity = [0, 0, "-9.81 m/s^2"]
 [settings]
 q = { crank = "30 deg" }
 v = [1, 0, 0]
-duration = "2 min"
+time = "2 min"
 
 [parameters]
 half = "l / 2"                        # before what it depends on
@@ -110,7 +110,7 @@ effort = "120 mN m"
     assert robot.joint("slide").upper == (0.8,)
     assert system.settings.q == (math.radians(30.0), 0.0, 0.0)
     assert system.settings.v == (1.0, 0.0, 0.0)
-    assert system.settings.duration == 120.0
+    assert system.settings.time == 120.0
     assert system.elements == (Actuator("motor", "crank", 50.0, effort=0.12),)
 
 

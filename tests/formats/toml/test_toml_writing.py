@@ -182,7 +182,7 @@ def test_couplings_frames_elements_and_settings_come_back() -> None:
     elements = (Actuator("m 1", "j1", 50.0, "position", 1e3, upper=math.pi), Actuator("m2", "j2"))
     for state in (
         Settings(),
-        Settings(q, duration=1.0),
+        Settings(q, time=1.0),
         Settings(v=(0.0,) * 8, sample=1e-3),
         Settings(v=(0.0,) * 7 + (1.0,)),
         Settings((0.0,) * 5 + (1.0,) + (0.0,) * 3, (1.0,) * 8),

@@ -125,7 +125,7 @@ def test_mistakes_of_the_model_are_told_of_the_model(tmp_path: Path) -> None:
 
 def test_what_is_written_comes_back(tmp_path: Path) -> None:
     robot = four_bar(lengths=(0.3, 0.9, 0.7))
-    settings = Settings(q=(0.6, 0.02989836, 1.6066907), duration=3.0)
+    settings = Settings(q=(0.6, 0.02989836, 1.6066907), time=3.0)
     frame, coupling = Frame("tip", "coupler", robot.loops[0].placement), Coupling("q3", "q1", Parameter("k", 0.5))
     elements = (Actuator("motor", "q1"),)
     findings = Findings("bars.urdf")

@@ -148,11 +148,11 @@ def test_the_start_and_the_drives_of_two_joints_for_one(kind, tmp_path):
 
 def test_loops_go_into_a_sidecar_and_come_back(tmp_path):
     before = library.build("four_bar")
-    after, files, _ = written(System(before, (), Settings(duration=3.0)), tmp_path / "bar.urdf")
+    after, files, _ = written(System(before, (), Settings(time=3.0)), tmp_path / "bar.urdf")
     assert [file.name for file in files] == ["bar.urdf", "bar.sidecar.toml"]
     (loop,), (closing,) = after.robot.loops, before.loops
     assert (loop.placement, loop.child_placement) == evaluate_all((closing.placement, closing.child_placement))
-    assert (loop.kind, loop.axis) == (closing.kind, closing.axis) and after.settings.duration == 3.0
+    assert (loop.kind, loop.axis) == (closing.kind, closing.axis) and after.settings.time == 3.0
     # with frames of bodies away from their joints, the loop's frames move along
     shifted = [
         replace(joint, child_placement=OTHER, placement=joint.placement) if joint.child == "rocker" else joint

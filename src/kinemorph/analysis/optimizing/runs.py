@@ -61,7 +61,7 @@ class Runs:
         self.measures = measures_of(self.plant, cost, subject_to, at_rest=False)
         if until is None and not isinstance(model, System):
             raise UnsupportedError("optimize: the end of the runs is not given. Give until=, a time in seconds.")
-        self.until = float(model.settings.duration if until is None and isinstance(model, System) else until or 0.0)
+        self.until = float(model.settings.time if until is None and isinstance(model, System) else until or 0.0)
         self.given = {"q": q, "v": v, "x": x, "u": u, "p": p, "m": m}
         for group in {one.group for one in self.unknowns.each} - {"p"}:
             if not (self.given[group] is None or isinstance(self.given[group], Mapping)):

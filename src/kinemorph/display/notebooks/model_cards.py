@@ -163,7 +163,7 @@ def system_card(system: System) -> str:
     picture, why = pictured(robot_picture(system), f"the robot {system.name}")
     kinds = Counter(type(element).__name__ for element in system.elements)
     settings = system.settings
-    run = [f"runs {number(settings.duration)} s, a sample every {number(settings.sample)} s"]
+    run = [f"runs {number(settings.time)} s, a sample every {number(settings.sample)} s"]
     start = ["its own start"] if settings.q or settings.v else []
     acting = [f"{count} {kind}" for kind, count in kinds.items()] or ["no elements"]
     parts = [_elements(system), *_phases(system), *robot_parts(system.robot, folded=bool(system.elements)), why]

@@ -112,9 +112,7 @@ def robot_tables(data: Data) -> Parts:
     if data.get("settings"):
         start = [(key, _spaced(data["settings"][key])) for key in "qv" if data["settings"][key]]
         times = [
-            (key, f"{data['settings'][key]:g} s")
-            for key in ("duration", "sample", "max_step")
-            if key in data["settings"]
+            (key, f"{data['settings'][key]:g} s") for key in ("time", "sample", "max_step") if key in data["settings"]
         ]
         parts += ["settings of a run", Facts([*start, *times]), ""]
     if data.get("starts"):

@@ -164,7 +164,7 @@ def _settings(file: Definitions, blueprint: PositionBlueprint, coordinates: Iter
                 file.error("number", f"{key}[{i}]", f"it is {value}, expected a finite number", "Correct it.")
     named = {one.name for one in file.statements.values()}
     blueprint.settings = replace(blueprint.settings, q=q if "qi" in named else (), v=v if "qdi" in named else ())
-    for key, setting in (("FinalTime", "duration"), ("StepSave", "sample"), ("StepMax", "max_step")):
+    for key, setting in (("FinalTime", "time"), ("StepSave", "sample"), ("StepMax", "max_step")):
         if key not in file.values:
             continue
         time = file.number(key, 0.0)

@@ -102,7 +102,7 @@ def _text(system: System, positions: tuple[Position, ...]) -> str:
     lines.append("// Initial state and times [s]")
     for key, values in (("qi", settings.q), ("qdi", settings.v)):
         lines += [f"{key}[{i}]:={_value(x, names)}:" for i, x in enumerate(values)]
-    times = {"FinalTime": settings.duration, "StepSave": settings.sample, "StepMax": settings.max_step}
+    times = {"FinalTime": settings.time, "StepSave": settings.sample, "StepMax": settings.max_step}
     lines += [f"{key}:={_value(time, names)}:" for key, time in times.items() if math.isfinite(time)]
     return "\n".join(lines) + "\n"
 

@@ -224,7 +224,7 @@ def _placed(pose: Pose) -> str:
 
 def _times(settings: Settings) -> list[str]:
     """The names of those times in the settings that are not the defaults."""
-    return [key for key in ("duration", "sample", "max_step") if getattr(settings, key) != getattr(Settings(), key)]
+    return [key for key in ("time", "sample", "max_step") if getattr(settings, key) != getattr(Settings(), key)]
 
 
 def _warn_of_the_rest(system: System, findings: Findings) -> None:

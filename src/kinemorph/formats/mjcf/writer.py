@@ -336,9 +336,9 @@ class _Writing:
                 )
                 losses.add(what, joint.name)
         usual = Settings()
-        times = ("duration", "sample", "max_step")
+        times = ("time", "sample", "max_step")
         if any(getattr(self.system.settings, name) != getattr(usual, name) for name in times):
-            losses.add("the settings duration, sample and max_step are left out", robot.name)
+            losses.add("the settings time, sample and max_step are left out", robot.name)
         if self.system.settings.loops != usual.loops:
             losses.add("the setting loops is left out", robot.name)
         if robot.is_kinematic and robot.nv:

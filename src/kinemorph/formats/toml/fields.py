@@ -193,7 +193,7 @@ GROUND = Field("ground", "flag", "", "Collision shapes touch the plane z = 0, if
 SETTINGS = (
     Field("q", "state", "", "Initial configuration: a list, or values by name of coordinate; the others follow."),
     Field("v", "state", "", "Initial velocity: a list, or values by name."),
-    Field("duration", "literal", "time", "Simulated time of a run [s]."),
+    Field("time", "literal", "time", "Simulated time of a run [s]."),
     Field("sample", "literal", "time", "Time between stored states [s]."),
     Field("max_step", "literal", "time", "Longest step that a method may choose [s]; default: no bound."),
     Field("loops", "choice", "", "Method by which loops and other constraints are satisfied.", inner=LOOP_METHOD_NAMES),

@@ -327,7 +327,7 @@ class Parts:
         at = At(("settings",), "settings", "")
         before = self.values.error_count
         read = self.values.table(raw, at, rows.SETTINGS)
-        for key in ("duration", "sample", "max_step"):
+        for key in ("time", "sample", "max_step"):
             if self.values.error_count == before and key in read and not 0.0 < read[key] < float("inf"):
                 problem = f"{key} is {read.pop(key):.6g} s, expected a finite time above 0"
                 self.values.error("number", at.key(key), problem, "Write a time above 0.")

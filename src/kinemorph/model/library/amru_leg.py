@@ -100,7 +100,7 @@ def amru5_leg(
     motors = [amru_walk.leg_motor(LEG, k) for k in range(3)]
     elements: list[Element] = [replace(gait, joints=coordinates, **of_leg), *controllers, *motors, _load(load)]
     q = amru_walk.initial_configuration()[3 + n : 6 + n]
-    return System(builder.build(), tuple(elements), Settings(q=q, duration=DURATION))
+    return System(builder.build(), tuple(elements), Settings(q=q, time=DURATION))
 
 
 def _load(load: float) -> AppliedWrench:

@@ -93,7 +93,7 @@ def amru5_walk(
     return System(
         robot.amru5(elastic_screws=screws == "self-locking"),
         tuple(elements),
-        Settings(q=initial_configuration(step, turn), duration=26.0),
+        Settings(q=initial_configuration(step, turn), time=26.0),
     )
 
 

@@ -95,7 +95,7 @@ def segway(noise: bool = True) -> System:
     elements: list[Element] = [*tires, *segway_motors(), imu, *encoders, control]
     robot = segway_robot()
     start = (0.0, 0.0, RADIUS - 1.8e-3, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    return System(robot, tuple(elements), Settings(q=start, duration=10.0))
+    return System(robot, tuple(elements), Settings(q=start, time=10.0))
 
 
 @dataclass(frozen=True)

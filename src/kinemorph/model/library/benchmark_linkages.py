@@ -139,4 +139,4 @@ def spatial_slider_crank(
     slides = y * short * speed / x
     turns = -slides / off
     swings = (short * speed + turns * x * y / off) / z
-    return System(builder.build(), settings=Settings(v=(speed, slides, swings, turns), duration=5.0))
+    return System(builder.build(), settings=Settings(v=(speed, slides, swings, turns), time=5.0))

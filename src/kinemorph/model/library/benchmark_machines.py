@@ -85,7 +85,7 @@ def andrews_squeezer(torque: float = 0.033, stiffness: float = 4530.0, rest: flo
         AppliedEffort("motor", "beta", torque),
         Spring("spring", "world", "K3", stiffness, rest, point_a=arm(O, C), point_b=arm(B, D)),
     )
-    return System(builder.build(), elements, Settings(duration=0.03, sample=1e-4))
+    return System(builder.build(), elements, Settings(time=0.03, sample=1e-4))
 
 
 def flyball_governor(
@@ -121,4 +121,4 @@ def flyball_governor(
             axis=(0.0, 1.0, 0.0),
         )
         springs.append(Spring(f"{name}_spring", "collar", name, stiffness, 0.5, damping, hinge, bar.com))
-    return System(builder.build(), tuple(springs), Settings(v=(speed, 0.0, 0.0, 0.0), duration=10.0))
+    return System(builder.build(), tuple(springs), Settings(v=(speed, 0.0, 0.0, 0.0), time=10.0))

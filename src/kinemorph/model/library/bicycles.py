@@ -86,7 +86,7 @@ def whipple_bicycle(speed: float = 4.6, lean_rate: float = 0.0, form: str = "joi
     for part, center in zip((REAR, FRONT), centers, strict=True):
         name = part.name.replace("wheel", "rolls" if wheels == "discs" else "tire")
         ground.append(_disc(part, name, center) if wheels == "discs" else _tire(part, name, center))
-    return System(robot, tuple(ground), Settings(q=place, v=motion, duration=5.0))
+    return System(robot, tuple(ground), Settings(q=place, v=motion, time=5.0))
 
 
 def _disc(part: Part, name: str, center: tuple[float, float, float]) -> RollingDisc:

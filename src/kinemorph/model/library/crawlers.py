@@ -51,7 +51,7 @@ def crawler(gait: Gait = "rhythmic", *, friction: float = 0.6) -> System:
     follows = crawling_gait(gait, hinges(organism))
     floor = ground_contacts(organism, friction=type(RUBBER)(friction, RUBBER.speed))
     elements = [follows, *hinge_drives(organism, follows), *floor]
-    return organism.system(elements, Settings(duration=60.0, sample=0.02))
+    return organism.system(elements, Settings(time=60.0, sample=0.02))
 
 
 def crawling_gait(gait: Gait, joints: tuple[str, ...]) -> Element:

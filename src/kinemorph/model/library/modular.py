@@ -26,4 +26,4 @@ def organism9(mass: float = 1.0, pitch: float = PITCH, ground: bool = False) -> 
     assembly = grid_assembly(ORGANISM9, known_types(kind), name="organism9", base="m0")
     if ground:
         assembly = put_down(assembly)
-    return assembly.system(ground_contacts(assembly) if ground else (), Settings(duration=1.0))
+    return assembly.system(ground_contacts(assembly) if ground else (), Settings(time=1.0))

@@ -65,4 +65,4 @@ def planar_bike(speed: float = 5.0, bump: float = 0.08, start: float = 2.0) -> S
     spin = speed / RADIUS
     q = (-start, RADIUS - 3.7e-3, *[0.0] * 5)
     v = (speed, 0.0, 0.0, 0.0, spin, 0.0, spin)  # of the frame, and of the travel and the turn of each wheel
-    return System(builder.build(), tuple(elements), Settings(q=q, v=v, duration=3.0))
+    return System(builder.build(), tuple(elements), Settings(q=q, v=v, time=3.0))

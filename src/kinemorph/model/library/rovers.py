@@ -84,7 +84,7 @@ def rover(speed: float = 0.2, slope: float = 0.0, bump: float = 0.0, start: floa
     origin = (x * math.cos(tilt) - z * math.sin(tilt), 0.0, x * math.sin(tilt) + z * math.cos(tilt))
     turn = (math.cos(0.5 * tilt), 0.0, -math.sin(0.5 * tilt), 0.0)
     robot = builder.build()
-    return System(robot, tuple(elements), Settings(q=(*origin, *turn, *[0.0] * (robot.nq - 7)), duration=10.0))
+    return System(robot, tuple(elements), Settings(q=(*origin, *turn, *[0.0] * (robot.nq - 7)), time=10.0))
 
 
 def _ground(slope: float, bump: float) -> Ground:

@@ -145,7 +145,7 @@ class Setup:
                     values = dict(zip(getattr(whole.robot, f"{group}_names"), values, strict=True))
                 given[group] = {**varied, **values}
         if self._touching and chosen.time is None:
-            given["time"] = whole.settings.duration  # not the short time of a robot that nothing stops
+            given["time"] = whole.settings.time  # not the short time of a robot that nothing stops
         prepared = prepared_run(whole, changed_plan(chosen, **given))
         notes = [note for note in prepared.notes if self.until is None or note.options != ("time",)]
         self.notes = tuple(f"{whole.name} {note.told()}." for note in notes)
@@ -158,8 +158,8 @@ class Setup:
 
     def _notes_on_end(self, model: Any, planned: bool) -> tuple[str, ...]:
         """A sentence on the end of the runs where neither the study nor the model states it."""
-        usual = Settings().duration
-        end = self.until if planned else (model.settings if isinstance(model, System) else Settings()).duration
+        usual = Settings().time
+        end = self.until if planned else (model.settings if isinstance(model, System) else Settings()).time
         if self._timed or "until" in self.places or end != usual:
             return ()
         return (f"Runs of '{model.name}' end after {usual:g} s, since no other time is given. `until` chooses one.",)

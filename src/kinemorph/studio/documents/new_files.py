@@ -42,7 +42,7 @@ grid = '''
 # How a run starts and how long it lasts [s].
 
 [settings]
-duration = 1
+time = 1
 """
 DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10))}  # of Windows
 

@@ -50,7 +50,7 @@ SINGLE = ("number", "integer", "flag", "text", "label", "choice", "data")
 SPATIAL = ("x", "y", "z")
 # keys of a run, and the keys of [settings] that count where a run leaves them out
 FROM_SETTINGS = {
-    **{"time": "duration", "output_step": "sample", "max_step": "max_step", "loops": "loops", "q": "q", "v": "v"},
+    **{"time": "time", "output_step": "sample", "max_step": "max_step", "loops": "loops", "q": "q", "v": "v"},
 }
 
 

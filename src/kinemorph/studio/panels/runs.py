@@ -228,7 +228,7 @@ def keep_run(session: Session, channel: Channel, *, number: int) -> dict[str, st
 def default_plan(session: Session, document: str) -> dict[str, Any] | None:
     """The plan of the default run: short where the file says nothing about its duration; None for that of the file."""
     model = session.document(document).last_model
-    if model is not None and model.settings.duration != Settings().duration:
+    if model is not None and model.settings.time != Settings().time:
         return None
     return {"time": BRIEF}
 

@@ -41,7 +41,7 @@ def chapter(subject: Subject, words: Words) -> Section | None:
     """The model as TOML, and what to do with it in Python and at a command line."""
     text, dropped = model_text(subject.model)
     run = next(iter(subject.runs.values()), None)
-    until = subject.model.settings.duration if run is None else float(run.t[-1])
+    until = subject.model.settings.time if run is None else float(run.t[-1])
     known = {"file": MODEL_FILE, "until": until}
     lines = text.splitlines()
     blocks: list[Block] = []

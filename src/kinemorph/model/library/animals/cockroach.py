@@ -190,7 +190,7 @@ def _system(
             springs.append(TorsionSpring(f"{leg}_tarsus_spring", f"{leg}_tibia_tarsus", soft, 0.0, slow))
         elements.append(_contact(leg))
     elements.append(PD("posture", tuple(axes), kp, kd, tuple(reference)))
-    return System(builder.build(), (*elements, *springs), Settings(q=tuple(q), duration=0.5, sample=0.002))
+    return System(builder.build(), (*elements, *springs), Settings(q=tuple(q), time=0.5, sample=0.002))
 
 
 # ── the stance ────────────────────────────────────────────────────────────────────────────────────────────────────────

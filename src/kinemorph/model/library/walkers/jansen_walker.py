@@ -89,7 +89,7 @@ def jansen_walker(
     drive = PID("drive", reads=("v.crank",), drives=("crank",), reference=(-speed,), kp=(2.0,), ki=(20.0,))
     height = radius - min(leg.points["P5"][1] for leg in legs.values())
     start = (0.0, height, *[0.0] * (robot.nq - 2))
-    return System(robot, (*feet, drive), Settings(q=start, duration=10.0))
+    return System(robot, (*feet, drive), Settings(q=start, time=10.0))
 
 
 def _cuboid(mass: float, x: float, y: float, z: float) -> tuple[float, float, float]:

@@ -86,4 +86,4 @@ def starting(robot: Robot, q: Mapping[str, float], v: Mapping[str, float], durat
         tuple(float(given.get(name, 0.0)) for name in names)
         for given, names in ((q, robot.q_names), (v, robot.v_names))
     ]
-    return Settings(values[0], values[1], duration=duration)
+    return Settings(values[0], values[1], time=duration)
