@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from kinemorph.deriving.dynamics import derive
 from kinemorph.errors import ModelWarning, ParseError
 from kinemorph.formats.assemble import assemble
+from kinemorph.formats.findings import Findings
 from kinemorph.formats.loading import examine, load, load_text, save
+from kinemorph.formats.toml.writer import written_system
 from kinemorph.model.library import organism9
 from kinemorph.model.modules import REVOLUTE, backbone, on_ground
 from kinemorph.model.system import System
@@ -267,3 +271,16 @@ def test_a_module_without_a_name_has_its_line(text: str, line: int) -> None:
     with pytest.raises(ParseError, match="expected a name, or a whole number of at least 0") as caught:
         load_text(f"kinemorph = 1\n{text}\n", "toml")
     assert caught.value.findings[0].line == line  # type: ignore[attr-defined]
+
+
+def test_masses_of_module_types_may_be_parameters() -> None:
+    """FINDINGS S9: the mass of a kind of module is a symbol in the equations of the organism, and is written again."""
+    text = (
+        'kinemorph = 1\nname = "pair"\n[parameters]\nm = "1.5 kg"\n[module_types.X]\nlike = "backbone"\nmass = "2*m"\n'
+    )
+    system = load_text(text + '[assembly]\ngrid = "X> X>"\n', "toml")
+    mass = derive(system, parameters="all").mass_matrix
+    q = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.3, -0.2])[: system.robot.nq]
+    assert mass(q, [1.5])[0, 0] == pytest.approx(6.0) and mass(q, [0.5])[0, 0] == pytest.approx(2.0)
+    again = load_text(written_system(system, Findings("x")), "toml")
+    assert [one.name for one in again.robot.parameters] == ["m"]

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from kinemorph import library, load, save
+from kinemorph.display.charts.crawl_pictures import center_of_mass_path
 from kinemorph.studio.documents.new_files import EMPTY_GRID
 from kinemorph.studio.open_studio import Studio
 from support.studio.noted_page import wait_for
@@ -99,6 +101,31 @@ def test_modules_crawl_by_one_button(studio: Studio, browser: Browser) -> None:
         page.get_by_role("button", name="Undo", exact=True).click()
         wait_for(lambda: "gait" not in (studio.folder / "snake.toml").read_text())
         assert page.complaints == []
+
+
+def test_nine_modules_crawl_within_twelve_clicks(studio: Studio, browser: Browser) -> None:
+    """From an empty folder, by what the page says alone: build from modules, paint nine of them, make them crawl."""
+    clicks = 0
+    with browser.page(1200, 900) as page:
+        page.goto(studio.url)
+        for button in ("Build from modules", "Make it crawl"):
+            if button == "Make it crawl":
+                cell(page, 4, 1).hover(timeout=LONG)
+                page.mouse.down()
+                for column in range(2, 10):
+                    cell(page, 4, column).hover()
+                page.mouse.up()
+                page.get_by_role("button", name="Docking of m7 and m8").wait_for(timeout=LONG)
+                clicks += 1
+            page.get_by_role("button", name=button).click(timeout=LONG)
+            clicks += 1
+        page.get_by_role("button", name="Play crawl #1").wait_for(timeout=2 * LONG)
+        assert page.complaints == []
+    assert clicks <= 12
+    system = load(studio.folder / "organism.toml")
+    run = system.run("crawl")
+    path = center_of_mass_path(system.robot, run.q[[0, -1]])
+    assert len(system.assembly.modules) == 9 and np.hypot(*(path[1] - path[0])[:2]) > 0.3
 
 
 def test_an_edit_goes_to_the_chosen_run(studio: Studio, browser: Browser) -> None:

@@ -78,7 +78,9 @@ function fillFiles(view, list) {
           { kind: "quiet", "aria-label": `Convert ${name} to TOML` })),
     ]),
     mark: ([cell]) => ({ class: cell.getAttribute("aria-current") ? "chosen" : "" }),
-  }) : make("p", {}, "There are no model files yet. Begin with a template, a robot of the library, or own files."),
+  }) : [make("p", {}, "There are no model files yet. Begin with modules, a template, a robot of the library, or own files."),
+    make("div", { class: "row" }, button("Build from modules", () => createModel(view, "organism", "grid"), { kind: "main" }),
+      make("span", { class: "help" }, "an empty grid: paint modules into it, then make them crawl"))],
   rest > 0 ? make("p", { class: "help", role: "status" }, `${rest} more files; search for their names.`) : null);
 }
 
@@ -109,9 +111,13 @@ function showTemplates(view) {
   const kind = choice(kinds, "arm");
   refill(view.fresh, make("h2", {}, "New model"),
     field("Name", name, { help: "A folder may stand before it: robots/arm." }), field("Template", kind),
-    make("div", { class: "row" }, button("Create model", async () => {
-      await openMade(view, await view.studio.ask("new_model", { name: name.value.trim(), kind: kind.value }));
-    }, { kind: "main" })));
+    make("div", { class: "row" },
+      button("Create model", () => createModel(view, name.value.trim(), kind.value), { kind: "main" })));
+}
+
+/** Makes a model file from a template, and shows it. */
+async function createModel(view, name, kind) {
+  await openMade(view, await view.studio.ask("new_model", { name, kind }));
 }
 
 /** The robots of the library, with search and small pictures. */
