@@ -328,3 +328,11 @@ def test_a_run_along_which_nothing_can_be_designed_is_refused() -> None:
         lqr(robot, 1.0, 1.0, along=run, sample=0.1)
     with pytest.raises(UnsupportedError, match=r"samples of 'pendulum'; expected one segment of 'crane'"):
         lqr(library.crane(), 1.0, 1.0, along=run)
+
+
+def test_arms_with_a_motor_in_each_joint_are_never_refused() -> None:
+    """Entries of A that are errors of rounding made balancing scale a state by 4e16, and such arms were refused."""
+    robot = library.puma()
+    poses = [[0.0, 0.5, 0.5, 0.0, 0.0, 0.0], *np.random.default_rng(1).uniform(-1.5, 1.5, (6, 6))]
+    for q in poses:
+        assert kinemorph.lqr(robot, 1.0, 1.0, q=q).poles.real.max() < 0.0

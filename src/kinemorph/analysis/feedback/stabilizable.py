@@ -10,6 +10,8 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.words import quoted
 
 SMALL = 1e-9  # of balanced matrices: a direction that is reached less than this is not reached
+ROUNDING = 1e-13  # of the largest entry of A: a smaller one is an error of rounding
+APART = 1e4  # largest factor by which balancing scales a state
 DECAYS = 1e-7  # of the size of A: a pole nearer to the imaginary axis does not decay
 
 
@@ -23,8 +25,9 @@ def out_of_reach(A: Array, B: Array, keep: Callable[[complex, float], bool] | No
 
     n = len(A)
     size = float(np.abs(A).max(initial=0.0)) or 1.0
-    balanced, scale = matrix_balance(A, permute=False, separate=True)
-    scale = scale[0] if isinstance(scale, tuple) else scale
+    whole = np.where(np.abs(A) > ROUNDING * size, A, 0.0)  # balancing would make rounding errors as large as the rest
+    scale = np.clip(matrix_balance(whole, permute=False, separate=True)[1][0], 1.0 / APART, APART)
+    balanced = whole * scale / scale[:, None]
     inputs = B / scale[:, None]
     sizes = np.linalg.norm(inputs, axis=0)
     reach = _range(inputs[:, sizes > 0.0] / sizes[sizes > 0.0])
