@@ -141,7 +141,10 @@ def plain_axes(axes: Any) -> None:
 
 
 def factor_out(axes: Any) -> None:
-    """Moves the power of ten of very small or large tick labels into the label of the y axis: energy [10⁻⁸ J]."""
+    """Moves the power of ten of very small or large tick labels into the label of the y axis: energy [10⁻⁸ J].
+
+    An axis without a label, as beside others of its row, has it above.
+    """
     from matplotlib.ticker import FuncFormatter
 
     largest = max(map(abs, axes.get_ylim()))
@@ -150,7 +153,11 @@ def factor_out(axes: Any) -> None:
         return
     axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y / 10.0**power:g}".replace("-", "\N{MINUS SIGN}")))
     written = str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    axes.set_ylabel(axes.get_ylabel().replace("[", f"[10{written} "))
+    if "[" in axes.get_ylabel():
+        axes.set_ylabel(axes.get_ylabel().replace("[", f"[10{written} "))
+    else:
+        above = {"xycoords": "axes fraction", "va": "bottom", "ha": "left", "fontsize": 7, "color": INK}
+        axes.annotate(f"\N{MULTIPLICATION SIGN} 10{written}", (0.0, 1.0), **above)
 
 
 def units_of(unit: str) -> str:

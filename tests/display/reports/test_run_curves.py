@@ -12,8 +12,11 @@ from kinemorph.analysis.audit import method_tolerance
 from kinemorph.analysis.signature import RATES, signature
 from kinemorph.display import series
 from kinemorph.display.charts.plot import plot_panels
+from kinemorph.display.reports.chapters.poles import chapter
+from kinemorph.display.reports.joint_loads import with_joint_loads
 from kinemorph.display.reports.languages.sentences import translated
 from kinemorph.display.reports.languages.words import Words
+from kinemorph.display.reports.subject import subject_of
 from kinemorph.plants.robot_plant import plant as plant_of
 from kinemorph.simulation.files.storage import load_trajectory
 from kinemorph.simulation.stepping import failures
@@ -91,3 +94,29 @@ def test_messages_of_failures_have_french_texts() -> None:
         found = translated(words, message)
         assert found is not None and "At t" not in found, message
     assert translated(words, "At t = 1 s something new happened.") is None
+
+
+def test_panels_beside_others_say_their_power_of_ten(walk: kinemorph.Trajectory) -> None:
+    """An axis without a label has the factor of its numbers above it, in place of none at all."""
+    small = [axes for page in plot_panels(walk, ["q.q0", "q.q3", "q.q4", "q.q5"]) for axes in page.axes]
+    factored = [axes for axes in small if "10⁻" in axes.get_ylabel() + "".join(one.get_text() for one in axes.texts)]
+    tiny = [axes for axes in small if 0.0 < max(map(abs, axes.get_ylim())) < 1e-3]
+    assert tiny and all(axes in factored for axes in tiny)
+
+
+def test_a_linkage_that_is_moved_has_loads_in_its_closing_joint_and_no_poles() -> None:
+    """Bearing loads of joints that close loops are curves, too; a motion that is prescribed has no poles."""
+    bar = kinemorph.library.four_bar()
+    run = kinemorph.simulate(bar, 0.1, q={"q1": 0.6})
+    loaded = with_joint_loads(run)
+    closing = bar.loops[0].name
+    force = np.linalg.norm(run.reactions(closing, part="constraint")[:, :3], axis=1)
+    assert np.array_equal(loaded[f"{closing}.bearing_force"], force) and force.max() > 0.0
+    moved = kinemorph.System(bar, (kinemorph.elements.PrescribedMotion("drive", "q1", "0.6 + 2*t"),))
+    assert chapter(subject_of(moved), Words("en")) is None
+
+
+def test_code_in_french_sentences_keeps_its_decimal_point() -> None:
+    message = failures.diverges(plant_of(kinemorph.library.pendulum()), 1.5, "v 'q1'", 2e6, "rad/s", 0.1)
+    found = translated(Words("fr"), message)
+    assert found is not None and "step=0." in found and "1,5 s" in found

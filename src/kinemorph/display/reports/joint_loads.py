@@ -41,7 +41,7 @@ def with_joint_loads(run: Trajectory) -> LoadedRun:
     largest one are rounding, and left out.
     """
     robot = run.segments[0].robot if len(run.stretches) == 1 else None
-    joints = robot.joint_names if robot else ()
+    joints = (*robot.joint_names, *(loop.name for loop in robot.loops)) if robot else ()
     loads: dict[str, tuple[str, Array]] = {}
     try:
         wrenches = {joint: run.reactions(joint, part="constraint") for joint in joints}

@@ -23,6 +23,7 @@ from kinemorph.model.expressions import ExpressionError, names_in, parse_express
 from kinemorph.model.input_reader import short
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.run_plans import RunPlan
+from kinemorph.studies.experiments.measures import EXTREME
 from kinemorph.studies.outcomes import BestRuns
 from kinemorph.studies.statistics.plans import MonteCarloPlan, SensitivityPlan
 from kinemorph.studies.study_files import study_fields as rows
@@ -211,7 +212,7 @@ class _Study:
         for name, text in raw.items():
             place = At(at.key(name).path, f"measure '{name}'", "")
             found[name] = self.values.text(text, place)
-            if not isinstance(text, str):
+            if not isinstance(text, str) or EXTREME.fullmatch(text):
                 continue
             try:
                 parse_expression(found[name], {used: Parameter(used, 1.0) for used in names_in(found[name])})

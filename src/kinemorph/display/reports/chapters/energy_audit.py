@@ -47,6 +47,7 @@ def _audit(name: str, run: Trajectory, words: Words) -> list[Block]:
         found = audit(run)
     except KinemorphError as error:
         return [Paragraph((words("The run cannot be audited. The program says: "), Code(str(error))), "warning")]
+    laws = [check for check in found.checks if check.name != "ending"]  # the curves say how the run ended
     rows = [
         [
             sentence(words, check.name),
@@ -55,13 +56,12 @@ def _audit(name: str, run: Trajectory, words: Words) -> list[Block]:
             "" if check.tolerance is None else words.number(check.tolerance, ".0e"),
             sentence(words, check.note if check.status == "skipped" else check.says),
         ]
-        for check in found.checks
-        if check.name != "ending"
+        for check in laws
     ]
     columns = ("law", "verdict", "worst", "tolerance", "what it says")
     grid = words.grid(Grid("Audit of run {name}", columns, rows, ("worst", "tolerance")), numbers=())
     grid = grid._replace(title=words("Audit of run {name}", name=name), note=sentence(words, found.basis))
-    count = len(found.failures)
+    count = sum(check.status == "failed" for check in laws)
     passed = words("No law of conservation is violated.")
     failed = words.counted(count, "{n} law of conservation is violated.", "{n} laws of conservation are violated.")
-    return [Verdict(grid, found.passed, passed if found.passed else failed)]
+    return [Verdict(grid, not count, failed if count else passed)]

@@ -23,10 +23,13 @@ COLUMNS = {
 
 
 def chapter(subject: Subject, words: Words) -> Section | None:
-    """The poles about the equilibrium, or about the initial state where there is none; None for a robot at rest."""
+    """The poles about the equilibrium, or about the initial state where there is none; None for a robot
+    without motions of its own.
+    """
     if not subject.robot.nv:
         return None
-    return Section("poles", words("Poles"), _blocks(subject, words))
+    blocks = _blocks(subject, words)
+    return Section("poles", words("Poles"), blocks) if blocks else None
 
 
 def _blocks(subject: Subject, words: Words) -> list[Block]:
@@ -45,6 +48,8 @@ def _blocks(subject: Subject, words: Words) -> list[Block]:
         found = poles(subject.model, **at)
     except KinemorphError as error:
         return [Paragraph((words("The poles cannot be computed. The program says: "), Code(str(error))), "warning")]
+    if not len(found):  # all motions are prescribed
+        return []
     growing = int(found.growing.sum())
     verdict = words.counted(growing, "{n} of the {m} poles has", "{n} of the {m} poles have", m=len(found))
     grows = words("{verdict} a positive real part: the motion grows.", verdict=verdict)

@@ -31,7 +31,8 @@ def sentence(words: Words, text: str) -> str:
     if not text or words.language.table is None:
         return text
     key, values = key_of(text)
-    return words(key, **{letter: _value(words, value) for letter, value in values.items()})
+    stated = {letter: value if f"={{{letter}}}" in key else _value(words, value) for letter, value in values.items()}
+    return words(key, **stated)  # what stands behind an equals sign is code
 
 
 def translated(words: Words, message: str) -> str | None:
