@@ -161,7 +161,8 @@ def test_base_and_packages_of_a_model_are_in_the_file_and_reach_it(folder: Path)
     rod = '<link name="rod"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
     (folder / "rod.urdf").write_text(f'<robot name="rod">{rod}</inertial></link></robot>')
     text = 'kinemorph_study = 1\nmodel = "rod.urdf"\nbase = "free"\npackage_dirs = ["meshes"]\n'
-    text += '[space.parts."q.rod_root.z"]\nvalues = [1.0, 2.0]\n[measures]\nheight = "q.rod_root.z"\ntop = "max(q.rod_root.z)"\n'
+    text += '[space.parts."q.rod_root.z"]\nvalues = [1.0, 2.0]\n'
+    text += '[measures]\nheight = "q.rod_root.z"\ntop = "max(q.rod_root.z)"\n'
     plan = load_study_plan(write(folder, text))
     assert (plan.base, plan.package_dirs) == ("free", (folder / "meshes",))
     assert load_study_plan(save_study_plan(plan, folder / "again.toml")).package_dirs == (folder / "meshes",)
