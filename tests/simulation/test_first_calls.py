@@ -129,3 +129,9 @@ def test_one_word_says_how_long_a_run_lasts() -> None:
     assert kinemorph.simulate(kinemorph.System(robot, settings=Settings(time=0.3))).t[-1] == 0.3
     with pytest.raises(KinemorphError, match=r"until is 1.0 and time is 0.2; expected one of them. Give `until`, when"):
         kinemorph.simulate(robot, 1.0, time=0.2)
+
+
+def test_the_kind_of_a_joint_is_called_kind_wherever_joints_are_declared() -> None:
+    """FINDINGS D12: `joint(name, kind)`, `root(body, kind)` and `connect(a, b, kind)`."""
+    builder = kinemorph.RobotBuilder("pair").add(kinemorph.Body.rod("rod", 1.0, 0.5))
+    assert builder.connect("world", "rod", kind="spherical", name="ball").build().joint("ball").kind == "spherical"

@@ -155,10 +155,10 @@ class RobotBuilder:
         self._joints.append(draft)
         return self
 
-    def connect(self, a: str, b: str, joint: str = "revolute", *, name: str | None = None, **data: Any) -> Self:
+    def connect(self, a: str, b: str, kind: str = "revolute", *, name: str | None = None, **data: Any) -> Self:
         """Declares a joint between two bodies, of which the one nearer to the world becomes the parent.
 
-        If both bodies are connected to the world already, the joint closes a loop. `joint` is the kind of joint and
+        If both bodies are connected to the world already, the joint closes a loop. `kind` is that of the joint and
         `data` are further arguments of `joint()`: `placement` is the joint frame in `a`, `child_placement` that in `b`.
         For kinds with one axis, the coordinate is the motion of `b` relative to `a`, whichever is the parent. The
         default name is `<a>_<b>`.
@@ -167,7 +167,7 @@ class RobotBuilder:
             taken, name, count = [draft["name"] for draft in self._joints], f"{a}_{b}", 2
             while name in taken:
                 name, count = f"{a}_{b}_{count}", count + 1
-        self.joint(name, joint, a, b, **data)
+        self.joint(name, kind, a, b, **data)
         self._joints[-1]["either"] = True
         return self
 
