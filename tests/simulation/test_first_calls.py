@@ -133,5 +133,6 @@ def test_one_word_says_how_long_a_run_lasts() -> None:
 
 def test_the_kind_of_a_joint_is_called_kind_wherever_joints_are_declared() -> None:
     """FINDINGS D12: `joint(name, kind)`, `root(body, kind)` and `connect(a, b, kind)`."""
-    builder = kinemorph.RobotBuilder("pair").add(kinemorph.Body.rod("rod", 1.0, 0.5))
-    assert builder.connect("world", "rod", kind="spherical", name="ball").build().joint("ball").kind == "spherical"
+    builder = kinemorph.RobotBuilder("pair").add(kinemorph.Body.box("rod", 1.0, (0.1, 0.1, 0.5)))
+    builder.connect("world", "rod", kind="spherical", name="ball")
+    assert builder.build().joint("ball").kind == "spherical"
