@@ -5,6 +5,9 @@ FINDINGS D6.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.linalg import expm, solve_continuous_are, solve_discrete_are
@@ -19,6 +22,9 @@ SEEN = ["w.x", "w.theta"]
 @pytest.fixture(scope="module")
 def linear() -> kinemorph.analysis.small_motions.linearize.Linearization:
     return linearize(library.cartpole(), outputs=SEEN)
+
+
+OUTPUTS = ["w.x", "w.theta", "imu.ax"]  # the last one shows the force on the cart at once
 
 
 def test_gains_are_those_of_the_dual_equation(linear: kinemorph.analysis.small_motions.linearize.Linearization) -> None:
@@ -144,3 +150,36 @@ def test_bad_data_of_the_element_are_told_in_a_sentence() -> None:
     for more, said in ((right, "it has q and an observer"), ({**right, "q": (), "v": ()}, r"C has 1 row of 1 numbers")):
         with pytest.raises(ModelError, match=said):
             kinemorph.plants.plant(System(robot, (elements.StateFeedback("k", **more, observer=seen),)))
+
+
+def felt_cart() -> tuple[System, Any]:
+    """The cart-pole with an accelerometer on the cart, which the force on the cart reaches at once, and its LQR."""
+    system = System(library.cartpole(), (elements.IMU("imu", "cart"),))
+    return system, {"q.x": 10.0, "q.theta": 10.0, "v.theta": 1.0}
+
+
+def test_outputs_that_inputs_reach_at_once_are_those_of_the_input_until_then() -> None:
+    """A sampled observer that subtracted the effect of the next input from an output diverged to 1e7."""
+    system, Q = felt_cart()
+    regulator = lqr(system, Q, {"x": 0.1}, sample=0.05)
+    estimator = kalman(system, 1e-2, 1e-4, outputs=OUTPUTS, sample=0.05)
+    assert np.abs(estimator.linear.D).max() > 0.1
+    closed = replace(system, elements=(*system.elements, regulator.element(observer=estimator)))
+    run = simulate(closed, 6.0, q={"theta": 0.02})
+    assert run.outcome.ok and np.abs(run.q[-1]).max() < 1e-3
+    late = replace(closed.elements[-1], delay=0.05)
+    with pytest.raises(ModelError, match=r"delay is 0.05 s, of which its observer knows nothing; expected 0 s"):
+        simulate(replace(system, elements=(*system.elements, late)), 0.1)
+
+
+def test_noise_of_an_input_reaches_the_outputs_too() -> None:
+    """Optimal for ds/dt = A s + B w, y = C s + D w + n: the gains of the Riccati equation with the common noise."""
+    system, _ = felt_cart()
+    found = kalman(system, {"x": 1.0}, 1e-2, outputs=OUTPUTS)
+    A, _, C, _ = found.linear.minimal()
+    B, D = found.linear.dual @ found.linear.B[:, :1], found.linear.D[:, :1]
+    total, common = 1e-2 * np.eye(len(C)) + D @ D.T, B @ D.T
+    P = solve_continuous_are(A.T, C.T, B @ B.T, total, s=common)
+    assert np.allclose(found.linear.dual @ found.L, (P @ C.T + common) @ np.linalg.inv(total), rtol=1e-6, atol=1e-9)
+    with pytest.raises(UnsupportedError, match=r"noise of inputs reaches the outputs imu.ax at once, which a sampled"):
+        kalman(system, {"x": 1.0}, 1e-2, outputs=OUTPUTS, sample=0.05)

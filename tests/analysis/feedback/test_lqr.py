@@ -336,3 +336,16 @@ def test_arms_with_a_motor_in_each_joint_are_never_refused() -> None:
     poses = [[0.0, 0.5, 0.5, 0.0, 0.0, 0.0], *np.random.default_rng(1).uniform(-1.5, 1.5, (6, 6))]
     for q in poses:
         assert kinemorph.lqr(robot, 1.0, 1.0, q=q).poles.real.max() < 0.0
+
+
+def test_parameters_are_those_given_or_those_of_the_run() -> None:
+    robot = library.double_pendulum()
+    heavy = library.double_pendulum(masses=(1.1, 3.0))
+    assert np.allclose(lqr(robot, 1.0, 1.0, p={"m2": 3.0}).K, lqr(heavy, 1.0, 1.0).K, rtol=1e-9)
+    run = simulate(robot, 0.3, q=[0.5, 0.2], p={"m2": 3.0}, output_step=0.02)
+    assert np.abs(lqr(robot, 1.0, 1.0, along=run).u).max() < 1e-6  # nothing moved it
+
+
+def test_costs_that_may_be_negative_are_refused() -> None:
+    with pytest.raises(ShapeError, match=r"N is too large: the least eigenvalue of Q - N R\^-1 N\^T is -\d.*smaller N"):
+        lqr(library.cartpole(), [10.0, 10.0, 0.5, 1.0], {"x": 0.1}, N=[[3.0], [3.0], [0.0], [0.0]])

@@ -107,11 +107,34 @@ def test_collada_files_are_read_as_pycollada_reads_them(tmp_path):
     assert np.allclose(mine, theirs)
 
 
+def test_odd_but_sound_files_are_read(tmp_path, bare):
+    """Comments and joined lines in OBJ, capitals in STL, a byte behind a binary STL, numbers before the first point."""
+    joined = TETRAHEDRON.replace("f 1 3 2", "f 1 3 2 # base").replace("f 1 2 4", "f 1 \\\r\n2 4")
+    assert len(surface(file(tmp_path, "t.obj", joined)).faces) == 4
+    words = "SOLID A\nFACET NORMAL 0 0 1\nOUTER LOOP\nVERTEX 0 0 0\nVERTEX 1 0 0\nVERTEX 0 1 0\nENDLOOP\nENDFACET\n"
+    assert len(surface(file(tmp_path, "t.stl", words)).faces) == 1
+    moved = DAE.replace('count="9">', 'count="10">7 ').replace('stride="3">', 'stride="3" offset="1">')
+    assert np.allclose(surface(file(tmp_path, "t.dae", moved)).vertices, surface(file(tmp_path, "u.dae", DAE)).vertices)
+    whole = bytes(80) + (1).to_bytes(4, "little") + np.arange(12, dtype="<f4").tobytes() + bytes(2)
+    (tmp_path / "b.stl").write_bytes(whole + b"\n")
+    assert len(surface(MeshFile(str(tmp_path / "b.stl"), str(tmp_path / "b.stl"))).faces) == 1
+
+
 def test_a_file_that_changes_is_read_again(tmp_path):
     shape = file(tmp_path, "t.obj", TETRAHEDRON)
     assert len(surface(shape).faces) == 4
     file(tmp_path, "t.obj", TETRAHEDRON.replace("f 2 3 4\n", ""))
     assert len(surface(shape).faces) == 3
+
+
+# nodes that name the next node twice: 2^20 geometries in 2 kB
+DOUBLED = (
+    '<node><instance_node url="#n0"/></node>'
+    + "".join(
+        f'<node id="n{k}"><instance_node url="#n{k + 1}"/><instance_node url="#n{k + 1}"/></node>' for k in range(20)
+    )
+    + '<node id="n20"><instance_geometry url="#g"/></node>'
+)
 
 
 @pytest.mark.parametrize(
@@ -123,6 +146,9 @@ def test_a_file_that_changes_is_read_again(tmp_path):
         ("t.dae", '<!DOCTYPE x [<!ENTITY a "b">]><COLLADA/>', "document type"),
         ("t.obj", "v 0 0 0\n", "t.obj"),
         ("t.obj", TETRAHEDRON.replace("v 1", "v nan"), "finite"),
+        ("t.obj", TETRAHEDRON.replace("f 1 3 2", "f 0 3 2"), "a face names point 0; the first point is 1"),
+        ("t.dae", DAE.replace("triangles", "tristrips"), "it has <tristrips>, expected triangles or polygons"),
+        ("t.dae", DAE.replace('<node><instance_geometry url="#g"/></node>', DOUBLED), "more than 10000 geometries"),
     ],
 )
 def test_what_is_no_mesh_is_a_sentence(tmp_path, name, text, words):

@@ -11,6 +11,7 @@ from kinemorph.analysis.small_motions.equilibrium import equilibrium
 from kinemorph.analysis.small_motions.linearize import Linearization, Model, linearize
 from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.model.input_reader import short
+from kinemorph.plants.robot_plant import named_parameters
 from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.simulation.stepping.chosen_start import state_at
 
@@ -39,7 +40,8 @@ def linear_at_rest(
         if state:
             raise UnsupportedError(f"{what}: {', '.join(state)} is given, but the Linearization has it. Leave it out.")
         return _resting(what, model)
-    plant = as_plant(model, **{name: state.pop(name) for name in ("forces", "locked") if name in state})
+    made = {name: state.pop(name) for name in ("forces", "locked") if name in state}
+    plant = as_plant(model, parameters=named_parameters(model, state.get("p")), **made)
     if state.get("q") is None and state.get("v") is None:
         found = equilibrium(plant, **state)
         if not found:

@@ -125,18 +125,24 @@ def kalman(
             f"kalman: the outputs {', '.join(linear.output_names)} do not show motions of "
             f"{named(linear.basis @ unseen, linear.state_names)}, which do not decay. Add a sensor that reads them."
         )
-    names = linear.state_names
+    names, ns = linear.state_names, len(linear.A)
+    acts, shows = np.eye(ns), np.zeros((len(C), ns))  # of the noise on rates of states, and on outputs at once
     if isinstance(W, Mapping):
         names += linear.input_names
-        acts = np.hstack([np.eye(len(linear.A)), linear.B])
-        density = acts @ weights("kalman: W", W, names) @ acts.T
-    else:
-        density = weights("kalman: W", W, names)
-    spread, zero = linear.dual @ density @ linear.dual.T, np.zeros((len(A), len(C)))
+        acts, shows = np.hstack([acts, linear.B]), np.hstack([shows, linear.D])
+    density = weights("kalman: W", W, names)
+    spread, zero = linear.dual @ acts @ density @ acts.T @ linear.dual.T, np.zeros((len(A), len(C)))
+    common = linear.dual @ acts @ density @ shows.T
     if sample is None:
-        gains, P = least_cost(A.T, C.T, spread, noise, zero)
+        gains, P = least_cost(A.T, C.T, spread, noise + shows @ density @ shows.T, common)
         poles = np.linalg.eigvals(A - gains.T @ C).astype(complex)
     else:
+        if (shows @ density).any():
+            seen = [name for name, row in zip(linear.output_names, shows @ density, strict=True) if row.any()]
+            raise UnsupportedError(
+                f"kalman: noise of inputs reaches the outputs {', '.join(seen)} at once, which a sampled observer does "
+                "not take into account. Give W of states, or leave these outputs or `sample` out."
+            )
         held = sampled(A.T, zero, spread, noise, zero, sample)
         gains, P = least_cost(held.A, C.T, held.Q, noise / sample, zero, discrete=True)
         poles = np.log(np.linalg.eigvals(held.A.T - gains.T @ C).astype(complex)) / sample

@@ -20,6 +20,7 @@ from kinemorph.analysis.feedback.stabilizable import DECAYS, named, out_of_reach
 from kinemorph.analysis.feedback.weights import check_sample, costs
 from kinemorph.analysis.small_motions.linearize import Linearization, Model
 from kinemorph.errors import UnsupportedError
+from kinemorph.plants.robot_plant import named_parameters
 from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.simulation.results.trajectory import Trajectory
 
@@ -60,10 +61,12 @@ def lqr(
         if taken or isinstance(model, Linearization):
             what = ", ".join(sorted(taken)) or "a Linearization"
             raise UnsupportedError(f"lqr: {what} is given together with along=, whose run has the states. Give one.")
-        p = state.pop("p", None)
-        return regulator_along(as_plant(model, **state), along, Q, R, N, final, p)
+        own = along.segments[0]  # by default the parameters are those of the run
+        p = state.pop("p", {column.name: value for column, value in zip(own.plant.p, own.p, strict=True)})
+        plant = as_plant(model, parameters=named_parameters(model, p), **state)
+        return regulator_along(plant, along, Q, R, N, final, p)
     linear = linear_at_rest("lqr", model, R, (), state)
-    plant, chosen = linear.plant, inputs_of("lqr: R", linear.input_names, R)
+    chosen = inputs_of("lqr: R", linear.input_names, R)
     names = tuple(linear.input_names[k] for k in chosen)
     full = costs(linear.state_names, names, Q, R, N)
     A, B, basis = linear.dual @ linear.A @ linear.basis, linear.dual @ linear.B[:, chosen], linear.basis
@@ -83,7 +86,7 @@ def lqr(
         A, B, basis = Z.T @ A @ Z, Z.T @ B, basis @ Z
     K, S, poles = _solved(A, B, basis, full, sample, linear)
     at, K, S = linear.point, K @ dual, dual.T @ S @ dual
-    return Regulator(K, S, poles, names, plant, at.q, at.v, at.x, at.u[chosen], sample, None, note)
+    return Regulator(K, S, poles, names, linear.plant, at.q, at.v, at.x, at.u[chosen], sample, None, note)
 
 
 def _solved(

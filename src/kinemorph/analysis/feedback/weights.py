@@ -57,7 +57,16 @@ def costs(states: Sequence[str], inputs: Sequence[str], Q: Any, R: Any, N: Any) 
         raise ShapeError("lqr: there are no inputs, so nothing can be regulated. Add a motor, or name inputs in R.")
     weighed = weights("lqr: Q", Q, states), weights("lqr: R", R, inputs, positive=True)
     shape = (len(states), len(inputs))
-    return *weighed, np.zeros(shape) if N is None else _numbers("lqr: N", N, (shape,))
+    if N is None:
+        return *weighed, np.zeros(shape)
+    (Qm, Rm), Nm = weighed, _numbers("lqr: N", N, (shape,))
+    rest = np.linalg.eigvalsh(Qm - Nm @ np.linalg.solve(Rm, Nm.T))
+    if rest.min(initial=0.0) < -1e-9 * np.abs(Qm).max(initial=0.0):
+        raise ShapeError(
+            f"lqr: N is too large: the least eigenvalue of Q - N R^-1 N^T is {rest.min():.3g}, expected none below 0, "
+            "so that no motion has a negative cost. Give a smaller N."
+        )
+    return Qm, Rm, Nm
 
 
 def check_sample(what: str, sample: float | None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,8 @@ Points = npt.NDArray[np.float64]
 Faces = npt.NDArray[np.int64]
 
 DEEPEST = 100  # nodes within nodes
+MOST = 10_000  # geometries in a scene: nodes may name others several times
+UNREAD = ("tristrips", "ph")  # strips, and polygons with holes
 
 
 def read(data: bytes) -> tuple[Points, Faces]:
@@ -25,11 +27,16 @@ def read(data: bytes) -> tuple[Points, Faces]:
     if root.getroottree().docinfo.doctype:
         raise ValueError("it has a document type declaration (<!DOCTYPE ...>); delete it in the file")
     known = {element.get("id"): element for element in root.iter("{*}*") if element.get("id")}
+    unread = [tag for tag in UNREAD if root.find(f".//{{*}}{tag}") is not None]
+    if unread:
+        raise ValueError(f"it has <{unread[0]}>, expected triangles or polygons without holes")
     unit = root.find("{*}asset/{*}unit")
     meter = np.diag([*(3 * [1.0 if unit is None else float(unit.get("meter", 1.0))]), 1.0])
     scene = root.find("{*}scene/{*}instance_visual_scene")
     tops = root.iterfind("{*}library_visual_scenes/{*}visual_scene") if scene is None else [_named(known, scene)]
-    placed = [one for top in tops for one in _instances(top, meter, known)]
+    placed = list(islice((one for top in tops for one in _instances(top, meter, known)), MOST + 1))
+    if len(placed) > MOST:
+        raise ValueError(f"its scene has more than {MOST} geometries")
     points, faces, count = [np.zeros((0, 3))], [np.zeros((0, 3), dtype=np.int64)], 0
     for geometry, T in placed:
         for corners, triangles in _triangles(geometry, known):
@@ -88,8 +95,10 @@ def _triangles(geometry: Any, known: dict[str, Any]) -> Iterator[tuple[Points, F
             continue
         position = _named(known, vertex, "source").find("{*}input[@semantic='POSITION']")
         source = _named(known, position, "source")
-        stride = int(source.find("{*}technique_common/{*}accessor").get("stride", 1))
-        corners = np.array(source.find("{*}float_array").text.split(), dtype=float).reshape(-1, stride)[:, :3]
+        accessor = source.find("{*}technique_common/{*}accessor")
+        stride, first = int(accessor.get("stride", 1)), int(accessor.get("offset", 0))
+        numbers = np.array(source.find("{*}float_array").text.split(), dtype=float)[first:]
+        corners = numbers[: len(numbers) // stride * stride].reshape(-1, stride)[:, :3]
         width = 1 + max(int(one.get("offset")) for one in inputs)
         lists = [np.array((one.text or "").split(), dtype=np.int64) for one in part.iterfind("{*}p")]
         used = [one.reshape(-1, width)[:, int(vertex.get("offset"))] for one in lists]

@@ -11,10 +11,10 @@ FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attributes
 def read(data: bytes) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
     """The corner points, shape (3 m, 3), and triangles, shape (m, 3), of an STL file with this content."""
     count = int.from_bytes(data[80:84], "little")
-    if len(data) >= 84 and len(data) == 84 + FACET.itemsize * count:
-        corners = np.frombuffer(data, FACET, offset=84)["corners"].reshape(-1, 3).astype(float)
+    if count and len(data) >= 84 + FACET.itemsize * count:
+        corners = np.frombuffer(data, FACET, count, offset=84)["corners"].reshape(-1, 3).astype(float)
     else:
-        lines = (line.split() for line in data.splitlines())
+        lines = (line.lower().split() for line in data.splitlines())
         corners = np.array([words[1:4] for words in lines if words[:1] == [b"vertex"]], dtype=float).reshape(-1, 3)
         if not len(corners):
             raise ValueError(f"it has {len(data)} bytes, where its header announces {count} triangles")

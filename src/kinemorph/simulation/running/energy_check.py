@@ -107,7 +107,7 @@ def energy_error(segments: Sequence[Segment], events: Sequence[Event], step: flo
 
 
 def _worst_error(
-    known: Sequence[Sequence[Account]], step: float | None, *, settling: bool = True
+    known: Sequence[Sequence[Account]], step: float | None, *, settling: bool = True, first_order: bool = False
 ) -> EnergyError | None:
     """The largest error of an energy balance, as a share of what was exchanged.
 
@@ -121,7 +121,7 @@ def _worst_error(
         if parts and not settling:
             least = max(least, _settling(parts[0].part.plant))
         for one in parts:
-            found = _error_of(*one, step)
+            found = _error_of(*one, step, first_order)
             if found is not None and found.error >= least and (worst is None or found.excess > worst.excess):
                 worst = found
     return worst
@@ -138,7 +138,7 @@ def _settling(plant: Plant) -> float:
 def warn_of_energy(known: Sequence[Sequence[Account]], options: StepOptions, method: object = None) -> bool:
     """Warns where the energy error of a run is more than SHARE of the exchanged energy; returns whether it warned."""
     step = options.step
-    found = _worst_error(known, step, settling=False)
+    found = _worst_error(known, step, settling=False, first_order=getattr(method, "order", None) == 1)
     if found is None or found.excess <= 1.0:
         return False
     where = f", most of it near t = {found.t:.4g} s"
@@ -221,7 +221,7 @@ def run_energies(part: Segment) -> Array | None:
     return found if _finite(found) else None
 
 
-def _error_of(part: Segment, columns: Array | None, step: float | None) -> EnergyError | None:
+def _error_of(part: Segment, columns: Array | None, step: float | None, first_order: bool) -> EnergyError | None:
     if columns is None:
         return None
     mechanical, (supplied, dissipated) = columns[:, :2], columns[:, 2:].T
@@ -234,7 +234,9 @@ def _error_of(part: Segment, columns: Array | None, step: float | None) -> Energ
     why: tuple[float | None, bool] = (None, False)
     own = max(float(np.ptp(mechanical, axis=0).max()), MOVING * float(mechanical[:, 0].max()))
     least = max(TRACE * own, ROUNDING * float(np.abs(mechanical).max()))
-    begun = np.zeros(len(part.t)) if step is None else BEGINNING / (1.0 + np.round((part.t - part.t[0]) / step))
+    begun = np.zeros(len(part.t))
+    if first_order and step is not None:
+        begun = BEGINNING / (1.0 + np.round((part.t - part.t[0]) / step))
     limit = max(SHARE, float(begun[-1]))
     if least < error <= limit * exchanged:
         turned = float(np.abs(np.diff(supplied)).sum() + np.abs(np.diff(dissipated)).sum())

@@ -59,6 +59,11 @@ class StateFeedbackLaw(ChannelLaw):
             if getattr(element, name):
                 problem = f"it has {name} and an observer; expected one of both, because the observer gives the state"
                 found.append(wrong(element.name, problem, f"Leave {name} out.", name))
+        if element.delay:
+            problem = f"delay is {element.delay:g} s, of which its observer knows nothing; expected 0 s"
+            found.append(
+                wrong(element.name, problem, "Leave delay out, or put it into the model as an element.", "delay")
+            )
         n, nu, ny = len(observer.estimates), len(element.drives), len(observer.reads)
         sizes = {"A": (n, n), "B": (n, nu), "L": (n, ny), "C": (ny, n), "D": (ny, nu)}
         found += [one for name, size in sizes.items() for one in _size(element, observer, name, *size)]
@@ -137,24 +142,26 @@ class StateFeedbackLaw(ChannelLaw):
     def effort(self, element: Any, view: ElementView) -> Effort:
         if element.observer is None or element.every:
             return Effort()
-        return Effort(rates=self._corrected(element, view, self._converted(element, view)))
+        u = self._converted(element, view)
+        return Effort(rates=self._corrected(element, view, u, u))
 
     def sample(self, element: Any, view: ElementView, clock: int) -> Sequence[S]:
         held = held_count(element, len(element.drives))
         if clock == 1:
             return [*let_out(view.m[:held], len(element.drives)), *view.m[held:]]
         u = self._converted(element, view)
-        estimates = self._corrected(element, view, u) if element.observer else []
+        acting = view.m[: len(element.drives)]  # made the outputs that are read now
+        estimates = self._corrected(element, view, u, acting) if element.observer else []
         return [*let_in(view.m[:held], u), *estimates]
 
-    def _corrected(self, element: Any, view: ElementView, u: Sequence[S]) -> list[S]:
-        """The rate of the estimate, or the estimate at the next sample, with the outputs u."""
+    def _corrected(self, element: Any, view: ElementView, u: Sequence[S], acting: Sequence[S]) -> list[S]:
+        """The rate of the estimate, or that at the next sample; outputs are u from now on, `acting` until now."""
         observer, s = element.observer, self._deviation(element, view)
         assert observer is not None
         A, B, L, C, D = (view.value(getattr(observer, name)) for name in "ABLCD")
-        du = sub(u, view.value(element.inputs[0]))
+        du, now = (sub(one, view.value(element.inputs[0])) for one in (u, acting))
         y = [view.signal(name) - y0 for name, y0 in zip(observer.reads, view.value(observer.measured), strict=True)]
-        wrong_by = [one - dot(c, s) - dot(d, du) for one, c, d in zip(y, C, D, strict=True)]
+        wrong_by = [one - dot(c, s) - dot(d, now) for one, c, d in zip(y, C, D, strict=True)]
         return [dot(a, s) + dot(b, du) + dot(l, wrong_by) for a, b, l in zip(A, B, L, strict=True)]
 
 
