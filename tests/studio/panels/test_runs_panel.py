@@ -77,7 +77,8 @@ def test_a_run_is_started_shown_compared_audited_exported_and_kept(studio: Studi
     names = {one["name"] for one in listed["methods"]["methods"]}
     aliases = {one["name"]: one["method"] for one in listed["methods"]["aliases"]}
     assert {"dop853", "radau", "scipy:LSODA"} <= names
-    assert set(aliases) == {"ode45", "ode23", "ode113", "ode15s", "ode23s", "ode23t", "ode23tb"}  # SEEDS 000-29
+    matlab = {"ode45", "ode23", "ode113", "ode15s", "ode23s", "ode23t", "ode23tb"}  # SEEDS 000-29
+    assert matlab < set(aliases)
     assert set(aliases.values()) <= names
     first, second = (studio.ask("start_run", document=MODEL, run=run)["number"] for run in ("swing", ""))
     done, brief = studio.ended(first), studio.ended(second)
