@@ -93,7 +93,7 @@ def test_a_spring_stretches_and_a_picture_has_its_shapes(tmp_path: Path) -> None
     assert len(read_vol(tmp_path / "still.vol").sides) > 12
     spring = kinemorph.elements.Spring("spring", "link1", "link2", stiffness=10.0, point_b=(0.0, 0.0, -0.4))
     run = kinemorph.simulate(kinemorph.System(robot, (spring,)), 0.2, q=[0.5, 0.2])
-    kinemorph.animate(run, tmp_path / "run.van", fps=10.0)
+    kinemorph.animate(run, tmp_path / "run.van", fps=10.0, meshes=True)
     with_spring = read_vol(tmp_path / "run.vol").nodes
     assert len(with_spring) > len(read_vol(tmp_path / "still.vol").nodes)
     assert len(np.loadtxt(tmp_path / "run.van")) == 3 * len(with_spring)

@@ -71,7 +71,7 @@ LONGEST_NAME = round((WIDEST - HANDLE) / LETTER)  # characters
 RUNS_ABREAST = 4  # names of runs per line
 GROWN = 10.0  # for a failed run, values beyond this multiple of its first values are cut off
 TOTAL = "total"
-SPOKEN = ("energy", "energy balance")  # groups of columns whose names are words
+SPOKEN = ("energy", "energy balance", "bearing force", "bearing moment")  # names of columns that are words
 OVER: dict[str, Any] = {"linestyle": (0, (3.5, 1.5)), "linewidth": 1.1, "zorder": 3.0}  # lines drawn over others
 
 

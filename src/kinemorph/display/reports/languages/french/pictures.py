@@ -13,6 +13,8 @@ TEXTS = {
     "total": "total",
     "states": "états",
     "outputs": "sorties",
+    "bearing force": "effort de liaison",
+    "bearing moment": "moment de liaison",
     "no difference": "aucune différence",
     "steps of {step} s": "pas de {step} s",
     "{n} steps": "{n} pas",
