@@ -94,6 +94,13 @@ def _solved(
 ) -> tuple[Array, Array, Any]:
     """(K, S, poles) in the coordinates along `basis`."""
     Q, R, N = basis.T @ full[0] @ basis, full[1], basis.T @ full[2]
+    shared = np.linalg.solve(R, N.T)  # of the inputs that N asks for
+    idle = out_of_reach((A - B @ shared).T, Q - N @ shared, lambda pole, size: abs(pole.real) <= DECAYS * size)
+    if idle.size:  # known beforehand: whether the solution shows it is a matter of rounding
+        which = named(basis @ idle, linear.state_names)
+        raise UnsupportedError(
+            f"lqr: Q gives no weight to motions of {which}, which do not decay by themselves. Weigh them too."
+        )
     given = (A, B, Q, R, N) if sample is None else sampled(A, B, Q, R, N, sample)
     try:
         K, S = least_cost(*given, discrete=sample is not None)
@@ -102,10 +109,8 @@ def _solved(
         poles = np.array([np.nan])
     decays = poles.real < 0.0 if sample is None else np.abs(poles) < 1.0
     if not decays.all():
-        idle = out_of_reach(A.T, Q, lambda pole, size: abs(pole.real) <= DECAYS * size)
-        why = "the Riccati equation has no solution that is accurate enough. Scale Q and R, so that their sizes agree."
-        if idle.size:
-            which = named(basis @ idle, linear.state_names)
-            why = f"Q gives no weight to motions of {which}, which do not decay by themselves. Weigh them too."
-        raise UnsupportedError(f"lqr: {why}")
+        raise UnsupportedError(
+            "lqr: the Riccati equation has no solution that is accurate enough. Scale Q and R, so that their sizes "
+            "agree."
+        )
     return K, S, poles if sample is None else np.log(poles) / sample
