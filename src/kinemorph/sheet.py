@@ -55,12 +55,12 @@ class Field(NamedTuple):
     """A quantity: a fact, or a column of a table.
 
     `key`    its name in JSON; with "" it is for people only
-    `head`   what people read; with "" it is for programs only
+    `head`   what people read; with "" it is for programs only. A name of the user is said("{name}", name=name)
     `unit`   "m", "rad/s"; "" for none
     """
 
     key: str
-    head: str
+    head: Text
     unit: str = ""
     form: Form = 5
 

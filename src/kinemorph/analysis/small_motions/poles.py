@@ -142,17 +142,18 @@ class Poles(Shown):
     def modes_sheet(self, count: int) -> Sheet:
         """The shapes of the first `count` modes: a row for each coordinate, a column for each mode."""
         rows, modes = self.rows(), range(min(count, len(self)))
-        heads = tuple(Field("", f"{k + 1}: {self.frequency[k]:.4g} Hz", form=".4f") for k in modes)
+        heads = [said("{k}: {size}", k=k + 1, size=float(self.frequency[k])) for k in modes]
+        columns = (Field("", "coordinate", form="name"), *(Field("", head, "Hz", ".4f") for head in heads))
         names = [f"{name} [{unit}]" for name, unit in zip(self.names, self.units, strict=True)]
         shapes = [(name, *(_entry(self.shapes[k][row]) for k in modes)) for row, name in enumerate(names)]
         coordinates = [{"name": name, "unit": unit} for name, unit in zip(self.names, self.units, strict=True)]
         modal = [{"number": k + 1, "real": self.shapes[k].real, "imaginary": self.shapes[k].imag} for k in modes]
         data = {"q": self.q, "poles": rows, "coordinates": coordinates, "shapes": modal}
-        parts = (
+        parts: tuple[Part, ...] = (
             *(Data(key, value) for key, value in data.items()),
             Note(said("Linearized about {state}.", state=self.about)),
             Note(self.note, "note", "note"),
-            Table("", (Field("", "coordinate", form="name"), *heads), shapes),
+            Table("", columns, shapes),
             *self._pose(),
         )
         return Sheet("Mode shapes of", self.plant.name, parts)

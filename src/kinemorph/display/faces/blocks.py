@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -13,6 +14,7 @@ from kinemorph.display.faces.languages.words import Words
 
 MOST = 60  # rows of a table
 POSE_SIZE = 5.0  # longer side of the picture of a robot [inch]
+PLACE = re.compile(r"\{\w+\}")  # of a value in a sentence
 TEXTS = ("name", "word", "sentence")
 
 
@@ -33,6 +35,8 @@ def text(words: Words, told: sheets.Text) -> str:
     values: dict[str, Any] = {
         name: text(words, one) if isinstance(one, sheets.Said) else one for name, one in told.values.items()
     }
+    if not any(map(str.isalpha, PLACE.sub("", told.text))):
+        return words.filled(told.text, **values)  # names and numbers alone
     if told.many:
         return words.counted(values.pop("n"), told.text, told.many, **values)
     return words(told.text, **values)
@@ -56,14 +60,14 @@ def value(words: Words, one: sheets.Field, given: Any) -> str:
 
 
 def head(words: Words, one: sheets.Field) -> str:
-    """What people read above a column or before a fact, with its unit."""
-    named = words(one.head) if one.head else ""
+    """What people read above a column, with its unit."""
+    named = text(words, one.head) if one.head else ""
     return f"{named} [{one.unit}]" if one.unit else named
 
 
 def _facts(part: sheets.Facts, words: Words, most: int | None) -> list[Block]:
-    rows = [(head(words, one), value(words, one, given)) for one, given in part.rows if one.head]
-    return [Facts(tuple(row for row in rows if row[1]))]
+    rows = [(text(words, one.head), value(words, one, given), one.unit) for one, given in part.rows if one.head]
+    return [Facts(tuple((name, f"{shown} {unit}".rstrip()) for name, shown, unit in rows if shown))]
 
 
 def _table(part: sheets.Table, words: Words, most: int | None) -> list[Block]:

@@ -13,13 +13,18 @@ from kinemorph.display.faces.languages.words import Words
 
 
 def page_of(sheet: sheets.Sheet) -> list[dict[str, Any]]:
-    """The parts of a sheet, as JSON can represent them; pictures of robots are left out, as the page has a stage."""
+    """The parts of a sheet, as JSON can represent them; what it comes to is first.
+
+    Pictures of robots are left out, as the page has a stage.
+    """
     words, shown = Words(), []
     for part in sheet.parts:
         if isinstance(part, sheets.Points):
             values = np.asarray(part.values, dtype=complex)
             places = np.column_stack([values.real, values.imag]).tolist()
             shown.append({"kind": "points", "values": places, "marked": list(part.marked)})
+        elif isinstance(part, sheets.Verdict):
+            shown[:0] = [_object(block) for block in written(part, words)]
         elif not isinstance(part, sheets.Pose):
             shown += [_object(block) for block in written(part, words)]
     return shown

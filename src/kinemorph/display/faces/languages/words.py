@@ -90,8 +90,11 @@ class Words:
                 stacklevel=users_level(),
             )
             found = text
-        found = self.language.spaced(found)
-        return found.format(**{name: self._value(value) for name, value in values.items()}) if values else found
+        return self.filled(self.language.spaced(found), **values)
+
+    def filled(self, text: str, **values: Any) -> str:
+        """A text of this language with values in the places of their names in braces."""
+        return text.format(**{name: self._value(value) for name, value in values.items()}) if values else text
 
     def _value(self, value: Any) -> str:
         if isinstance(value, bool):
