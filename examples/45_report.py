@@ -15,7 +15,7 @@ import numpy as np
 
 import kinemorph
 from kinemorph.display.canvas import blank, save
-from kinemorph.display.reports.languages.words import Words
+from kinemorph.display.faces.languages.words import Words
 from kinemorph.display.reports.report import make_document
 from kinemorph.display.reports.subject import subject_of
 from kinemorph.display.reports.writers.typst import pages

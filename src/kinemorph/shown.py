@@ -16,13 +16,22 @@ from typing import Any
 
 
 class Shown:
-    """A base class for objects that a notebook shows as a card, a short HTML summary."""
+    """A base class for objects that a notebook shows as a card, a short HTML summary.
+
+    A class with a method `sheet`, which says what there is to show, is also printed by it.
+    """
 
     def _repr_html_(self) -> str:
         """The card of this object as HTML; see `display.notebooks.card_of`."""
         from kinemorph.display.notebooks.card_of import card_of
 
         return card_of(self)
+
+    def __str__(self) -> str:
+        """The sheet as plain text; where there is none, the `repr`."""
+        from kinemorph.display.faces.terminal import text_of
+
+        return text_of(self.sheet()) if hasattr(self, "sheet") else repr(self)
 
 
 class ShownSystem(Shown):

@@ -170,7 +170,7 @@ def test_window_table_and_files(tmp_path: Path) -> None:
     row = found.rows()[0]
     assert list(row) == ["number", "alpha", "omega", "frequency", "damping_ratio", "modal_mass"]
     assert row["omega"] == found.omega[0]
-    assert "omega [rad/s]" in str(found)
+    assert "imaginary part [rad/s]" in str(found)
     lst, mod = found.save(tmp_path / "chain")
     assert (lst.name, mod.name) == ("chain.lst", "chain.mod")
     numbers = np.loadtxt(lst, skiprows=1)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from kinemorph import library
+from kinemorph.display.faces.grid import Grid
 from kinemorph.display.looks.quaternions import rotated
 from kinemorph.display.tables.assembly_tables import assembly_tables
-from kinemorph.display.tables.grid import Grid
 from kinemorph.model.modules import Assembly, standard_types
 from kinemorph.modules import assemble
 from kinemorph.studio.assembling.assembly_view import assembly_view, grid_data

@@ -25,8 +25,9 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.conserved_momenta import Conserved, Ledger, conserved, floats, momentum_leap
-from kinemorph.analysis.verification.verdict import Check, Judged, judged, table
+from kinemorph.analysis.verification.verdict import Check, Judged, check_table, counts, judged
 from kinemorph.errors import ShapeError, UnsupportedError
+from kinemorph.sheet import Note, Sheet
 from kinemorph.simulation.integrators.methods import METHODS
 from kinemorph.simulation.results.trajectory import Segment, Trajectory
 
@@ -46,15 +47,10 @@ class Audit(Judged):
     checks: tuple[Check, ...]
     basis: str = ""
 
-    def as_dict(self) -> dict[str, Any]:
-        """The audit as nested dicts and lists, ready for JSON."""
-        checks = [check.as_dict() for check in self.checks]
-        return {"run": self.name, "passed": self.passed, "basis": self.basis, "checks": checks}
-
-    def __str__(self) -> str:
-        """One line per check: its status, its name, its error and tolerance, and the rule that it checks."""
-        word = "no check failed" if self.passed else f"{len(self.failures)} of {len(self.checks)} checks failed"
-        return "\n".join([f"Audit of '{self.name}': {word}", *table(self.checks)])
+    def sheet(self) -> Sheet:
+        """One row per check, the tolerance by which it is judged, and how many of them passed."""
+        parts = (check_table(self.checks), Note(self.basis, "note", "basis"), counts(self.checks))
+        return Sheet("Audit of", self.name, parts, "run")
 
 
 def method_tolerance(trajectory: Trajectory) -> tuple[float, str]:

@@ -24,7 +24,7 @@ from kinemorph.analysis.verification.exported_code import exported_c_error, expo
 from kinemorph.analysis.verification.formulation_errors import FUNCTIONS, Functions, formulation_errors
 from kinemorph.analysis.verification.laws import ROUNDING, condition_numbers
 from kinemorph.analysis.verification.sampling import Sample, drawn
-from kinemorph.analysis.verification.verdict import Check, Judged, judged
+from kinemorph.analysis.verification.verdict import Check, Judged, check_table, counts, judged
 from kinemorph.analysis.verification.verify import DENSE_LIMIT, verify
 from kinemorph.codegen.building.compile import build
 from kinemorph.deriving.dynamics import derive
@@ -34,6 +34,7 @@ from kinemorph.model.configuration import integrate
 from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import shared_plant
+from kinemorph.sheet import Sheet
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.simulate import simulate
 from kinemorph.simulation.stepping.domains import NEAR, DomainWatch
@@ -103,6 +104,11 @@ class Signature(Judged):
     def checks(self) -> tuple[Check, ...]:  # type: ignore[override]
         """The checks of all rows."""
         return tuple(row.check for row in self.rows)
+
+    def sheet(self) -> Sheet:
+        """One row per check, and how many of them passed."""
+        over = f"{self.states} random states, seed {self.seed}"
+        return Sheet("Signature over", over, (check_table(self.checks), counts(self.checks)))
 
     def part(self, name: str) -> tuple[Row, ...]:
         """The rows of one of the PARTS."""

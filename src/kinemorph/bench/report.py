@@ -20,7 +20,7 @@ from kinemorph.words import did_you_mean
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from kinemorph.display.tables.grid import Grid
+    from kinemorph.display.faces.grid import Grid
 
 
 @dataclass(frozen=True)

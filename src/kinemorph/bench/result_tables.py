@@ -31,7 +31,7 @@ from kinemorph.bench.tables import (
 )
 from kinemorph.bench.targets import COCKROACH, REAL_TIME, STANDING
 from kinemorph.bench.timing import Row
-from kinemorph.display.tables.grid import Grid
+from kinemorph.display.faces.grid import Grid
 
 
 def _rows_of(rows: Iterable[Row], kind: str) -> list[Row]:

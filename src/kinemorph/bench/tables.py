@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from kinemorph.bench.timing import Row
-from kinemorph.display.tables.grid import Grid
+from kinemorph.display.faces.grid import Grid
 
 MakeGrid = Callable[[Sequence[Row]], Grid]  # makes a table of text from rows
 

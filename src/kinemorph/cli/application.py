@@ -239,11 +239,17 @@ def _options(
 # ── printing ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def put(data: Any, as_json: bool, tables: Callable[[Any], list[Any]]) -> None:
-    """Prints data to stdout: as JSON, or as the tables that the function `tables` makes of the data."""
-    from kinemorph.display.tables.robot_tables import rendered
+def put(data: Any, as_json: bool, tables: Callable[[Any], list[Any]] | None = None) -> None:
+    """Prints data to stdout: as JSON, or as the tables that the function `tables` makes of the data.
 
-    text = json.dumps(data, indent=2, allow_nan=False) + "\n" if as_json else rendered(tables(data), sys.stdout)
+    A sheet needs no such function.
+    """
+    from kinemorph.display.faces.terminal import parts_of, rendered
+
+    if as_json:
+        text = json.dumps(data.data() if tables is None else data, indent=2, allow_nan=False) + "\n"
+    else:
+        text = rendered(parts_of(data) if tables is None else tables(data), sys.stdout)
     out(text)
 
 

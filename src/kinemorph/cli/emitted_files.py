@@ -14,7 +14,7 @@ from kinemorph.cli.output_files import in_the_way, write_text
 from kinemorph.codegen.backends.identifiers import identifier
 from kinemorph.codegen.backends.text.matlab import OWNER
 from kinemorph.display.exports.emitted_forms import FORMS, as_text
-from kinemorph.display.tables.grid import Data
+from kinemorph.display.faces.grid import Data
 from kinemorph.errors import KinemorphError
 from kinemorph.words import listed
 

@@ -20,6 +20,10 @@ from kinemorph.display.charts.draw_modules import WORDS
 from kinemorph.display.charts.figures import KIND_LETTERS
 from kinemorph.display.charts.plot import plot
 from kinemorph.display.charts.runs import ENDINGS
+from kinemorph.display.faces.document import Figure, Listing, Paragraph, Section, Table, Verdict
+from kinemorph.display.faces.languages.french import FRENCH
+from kinemorph.display.faces.languages.sentences import key_of, sentence
+from kinemorph.display.faces.languages.words import LanguageWarning, Words
 from kinemorph.display.reports.chapters import (
     conventions,
     curves,
@@ -33,11 +37,7 @@ from kinemorph.display.reports.chapters import (
     modules,
     poles,
 )
-from kinemorph.display.reports.document import Figure, Listing, Paragraph, Section, Table, Verdict
 from kinemorph.display.reports.errata_used import ERRATA, errata_used
-from kinemorph.display.reports.languages.french import FRENCH
-from kinemorph.display.reports.languages.sentences import key_of, sentence
-from kinemorph.display.reports.languages.words import LanguageWarning, Words
 from kinemorph.display.reports.subject import Subject, subject_of
 from kinemorph.elements import PD, Contact, EasyDynNormal, TorsionSpring
 from kinemorph.formats.loading import load_text

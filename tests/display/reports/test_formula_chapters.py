@@ -18,9 +18,9 @@ import kinemorph
 from kinemorph import Parameter, RobotBuilder
 from kinemorph.codegen.building.compile import build as built
 from kinemorph.deriving.position_programs import of_each_body, parent_names, relative_poses
+from kinemorph.display.faces.document import Code, Document, Formula, Paragraph, Section, Table
+from kinemorph.display.faces.languages.words import Words
 from kinemorph.display.reports.chapters import chosen_chapters
-from kinemorph.display.reports.document import Code, Document, Formula, Paragraph, Section, Table
-from kinemorph.display.reports.languages.words import Words
 from kinemorph.display.reports.printed_equations import WIDEST
 from kinemorph.display.reports.subject import subject_of
 from kinemorph.display.reports.writers import html, latex, typst

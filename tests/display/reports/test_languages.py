@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import kinemorph
-from kinemorph.display.reports.languages.french import FRENCH
-from kinemorph.display.reports.languages.words import Words
-from kinemorph.display.tables.grid import VERDICTS, Grid
+from kinemorph.display.faces.grid import VERDICTS, Grid
+from kinemorph.display.faces.languages.french import FRENCH
+from kinemorph.display.faces.languages.words import Words
 from kinemorph.errors import LanguageWarning, UnsupportedError
 
 REPORTS = Path(kinemorph.__file__).parent / "display" / "reports"

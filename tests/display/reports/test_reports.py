@@ -21,11 +21,11 @@ from typer.testing import CliRunner
 
 import kinemorph
 from kinemorph.cli import app
+from kinemorph.display.faces.document import Document, Figure, Paragraph
+from kinemorph.display.faces.languages.french import FRENCH
+from kinemorph.display.faces.languages.words import Words
 from kinemorph.display.reports.chapters import KEYS, chosen_chapters
-from kinemorph.display.reports.document import Document, Figure, Paragraph
 from kinemorph.display.reports.errata_used import ERRATA, PAPERS
-from kinemorph.display.reports.languages.french import FRENCH
-from kinemorph.display.reports.languages.words import Words
 from kinemorph.display.reports.report import make_document, report
 from kinemorph.display.reports.subject import subject_of
 from kinemorph.display.reports.writers import typst
@@ -90,7 +90,7 @@ def test_a_translation_that_is_the_english_text_is_one_in_french_too() -> None:
     same = {key for key, text in FRENCH.items() if text == key.partition(" @")[0]}
     both = words_in(
         "contact conventions convention description effort errata figure formulation kinemorph llvm matrices module "
-        "modules parent phase phases poses quaternions robot signal source tendon total type verdict versions"
+        "modules parent phase phases poses quaternions robot signal source stable tendon total type verdict versions"
     )
     for key in same:
         assert words_in(re.sub(r"\{\w+\}", "", key)) <= both | SYMBOLS, key

@@ -12,10 +12,10 @@ from kinemorph.analysis.audit import method_tolerance
 from kinemorph.analysis.signature import RATES, signature
 from kinemorph.display import series
 from kinemorph.display.charts.plot import plot_panels
+from kinemorph.display.faces.languages.sentences import translated
+from kinemorph.display.faces.languages.words import Words
 from kinemorph.display.reports.chapters.poles import chapter
 from kinemorph.display.reports.joint_loads import with_joint_loads
-from kinemorph.display.reports.languages.sentences import translated
-from kinemorph.display.reports.languages.words import Words
 from kinemorph.display.reports.subject import subject_of
 from kinemorph.plants.robot_plant import plant as plant_of
 from kinemorph.simulation.files.storage import load_trajectory

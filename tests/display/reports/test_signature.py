@@ -19,9 +19,9 @@ from kinemorph.analysis.verification import exported_code
 from kinemorph.analysis.verification.sampling import drawn
 from kinemorph.analysis.verification.verdict import Check
 from kinemorph.deriving.dynamics import derive
+from kinemorph.display.faces.document import Attachment, Document
+from kinemorph.display.faces.languages.words import Words
 from kinemorph.display.reports.chapters import verification
-from kinemorph.display.reports.document import Attachment, Document
-from kinemorph.display.reports.languages.words import Words
 from kinemorph.display.reports.signing.pdf_attachments import PdfProblem, pdf_attachments
 from kinemorph.display.reports.signing.report_files import read_report
 from kinemorph.display.reports.signing.sealed import digest, seal_of, sealed

@@ -15,8 +15,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from kinemorph.display.reports.document import Document, Grid, Paragraph, Section, Table
-from kinemorph.display.reports.languages.words import Words
+from kinemorph.display.faces.document import Document, Grid, Paragraph, Section, Table
+from kinemorph.display.faces.languages.words import Words
 from kinemorph.display.reports.pictures import inline_svg, picture_file
 from kinemorph.display.reports.writers import html, latex, typst
 from kinemorph.display.reports.writers.layout import layout_of

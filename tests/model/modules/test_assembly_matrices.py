@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kinemorph.display.faces.grid import WRITERS, Format, Grid
 from kinemorph.display.tables.assembly_tables import assembly_tables, dyad_grid
-from kinemorph.display.tables.grid import WRITERS, Format, Grid
 from kinemorph.errors import KinemorphError, ModelError
 from kinemorph.model.body import Body
 from kinemorph.model.joint import Joint

@@ -6,7 +6,7 @@ import numpy as np
 
 from kinemorph.codegen.reading.expression_tree import Symbol, number, total
 from kinemorph.display.canvas import blank
-from kinemorph.display.reports.document import (
+from kinemorph.display.faces.document import (
     Attachment,
     Code,
     Document,
@@ -23,7 +23,7 @@ from kinemorph.display.reports.document import (
     Table,
     Verdict,
 )
-from kinemorph.display.reports.languages.words import Words
+from kinemorph.display.faces.languages.words import Words
 
 HOSTILE = (
     '#read("x")', "\\input{x}", "<script>alert(1)</script>", "*/", "]]>", "\N{GRINNING FACE}",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from kinemorph.display.reports.document import (
+from kinemorph.display.faces.document import (
     Block,
     Document,
     Facts,

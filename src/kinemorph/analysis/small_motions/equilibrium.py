@@ -24,10 +24,13 @@ from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import named_parameters
 from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.plants.user_laws import Law
+from kinemorph.sheet import QUANTITIES, Data, Facts, Field, Note, Pose, Sheet, Table, Verdict, fields, said
 from kinemorph.shown import Shown
 from kinemorph.simulation.stepping.chosen_start import state_at
 from kinemorph.words import listed
 
+UNBALANCED = Field("unbalanced", "unbalanced force", "N m, N", 3)
+BECAUSE = Field("", "because", form="sentence")
 KICK = 0.05  # [rad or m], the displacement with which the search leaves an unstable equilibrium
 KICKS = 10  # unstable equilibria that one search may leave
 
@@ -39,7 +42,8 @@ class Equilibrium(Shown):
     `q` (nq,), `x` (nx,)          the state at rest; `u` (nu,) and `p` (np,) are the inputs and parameters
     `m` (nm,)                     the memory of elements, such as the anchors of contacts
     `residual` (nv + nx,)         unbalanced forces [N m or N], then rates of x; `worst` is the largest force
-    `stable`                      True, False, or None where linear equations do not decide; `reason` says why
+    `stable`                      True, False, or None where linear equations do not decide
+    `reason`                      why it is stable or not, or why no equilibrium was found
     `message`                     the outcome as a sentence
     """
 
@@ -61,6 +65,26 @@ class Equilibrium(Shown):
 
     def __str__(self) -> str:
         return self.message
+
+    def sheet(self) -> Sheet:
+        """Whether an equilibrium was found and is stable, and its coordinates."""
+        columns, name = self.plant.q, self.plant.name
+        rows = [(one.name, float(value), one.unit) for one, value in zip(columns, self.q, strict=True)]
+        told = "An equilibrium was found." if self else "No equilibrium was found."
+        facts: list[tuple[Field, Any]] = [(UNBALANCED, self.worst), (QUANTITIES["iterations"], self.iterations)]
+        if self:
+            facts = [(QUANTITIES["stable"], self.stable), (BECAUSE, self.reason), *facts]
+        title = "Coordinates at the equilibrium" if self else "Where the search ended"
+        robot = self.plant.robot
+        parts = (
+            Verdict(self.converged, told, "converged"),
+            *(Data("message", self.message), Data("stable", self.stable)),
+            *(() if self else (Note(self.reason),)),
+            Facts(facts),
+            Table("q", fields("name value unit"), rows, title),
+            *((Pose(robot, self.q, said("{robot} at rest", robot=robot.name)),) if robot and self else ()),
+        )
+        return Sheet("Equilibrium of", name, parts)
 
     @property
     def worst(self) -> float:
@@ -150,23 +174,24 @@ def _away(search: Search, found: Poles) -> Array:
 def _found(search: Search, here: Balance, verdict: Stability, let_go: tuple[str, ...] = ()) -> Equilibrium:
     """The result of a search that found an equilibrium with this stability; `let_go` are guards that do not hold."""
     word = {True: "stable", False: "not stable", None: "marginal"}[verdict.stable]
-    message = f"Equilibrium of '{search.plant.name}' after {search.count} iterations, {word}: {verdict.reason}"
+    reason = verdict.reason
     moving = search.slopes.moving_constraint(here.point)
     if moving:
-        message += f" Constraint '{moving}' changes with time; it is taken as it is at t = {here.point.t:g} s."
+        reason += f" Constraint '{moving}' changes with time; it is taken as it is at t = {here.point.t:g} s."
     if let_go:
-        message += f" A run would not stay there: {listed(map(repr, let_go), 8)}."
-    return _result(search, here, True, verdict.stable, verdict.reason, message)
+        reason += f" A run would not stay there: {listed(map(repr, let_go), 8)}."
+    message = f"Equilibrium of '{search.plant.name}' after {search.count} iterations, {word}: {reason}"
+    return _result(search, here, True, verdict.stable, reason, message)
 
 
 def _failed(search: Search, here: Balance, most: int) -> Equilibrium:
     """The result of a search that found no equilibrium."""
-    why = f"No equilibrium of '{search.plant.name}' was found in {search.count} iterations (of at most {most}): "
     if here.opened > CLOSED:
-        why += f"loops stay open by {here.opened:.3g} [m or rad]. Start from a closed configuration, see close_loops."
+        why = f"loops stay open by {here.opened:.3g} [m or rad]. Start from a closed configuration, see close_loops."
     else:
-        why += _unbalanced(search, here) + _open_contacts(search, here)
-    return _result(search, here, False, None, "This is not an equilibrium.", why)
+        why = _unbalanced(search, here) + _open_contacts(search, here)
+    told = f"No equilibrium of '{search.plant.name}' was found in {search.count} iterations (of at most {most}): {why}"
+    return _result(search, here, False, None, why, told)
 
 
 def _open_contacts(search: Search, here: Balance) -> str:
@@ -212,7 +237,7 @@ def _broken(search: Search, start: Point, why: str) -> Equilibrium:
         False,
         search.count,
         None,
-        "This is not an equilibrium.",
+        why,
         message,
         search.plant,
     )

@@ -26,12 +26,18 @@ from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import named_parameters
 from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.plants.user_laws import Law
+from kinemorph.sheet import Data, Field, Note, Part, Points, Pose, Said, Sheet, Table, Verdict, fields, said
 from kinemorph.shown import Shown
 from kinemorph.simulation.stepping.chosen_start import state_at
 
 if TYPE_CHECKING:
     from kinemorph.analysis.small_motions.mode_energies import ModeEnergies
 
+GIVEN = said("the given state")
+GROW = ("{n} of {m} poles grows: unstable.", "{n} of {m} poles grow: unstable.")
+POLE = Field("number", "pole")
+COLUMNS = ("alpha", "omega", "frequency", "damping_ratio")  # of `Poles.rows`, after the number
+PHASES = 1e-9  # smaller imaginary parts of mode shapes are rounding
 ON_AXIS = 1e-7  # a real part below this, relative to the largest pole, is zero: rounding moves double poles that far
 
 
@@ -45,7 +51,7 @@ class Poles(Shown):
     `modal_mass`    (n,): conj(psi)^T M psi [kg or kg m^2]; None without mass matrix
     `vectors`       (n, ns): the motion of each pole in all states s = [w, v, x], scaled like its shape
     `note`          a remark on the poles; "" where there is none
-    `about`         what the state is: "the given state", "the equilibrium at elbow = 0.3"
+    `about`         what the state is, as str(about): "the given state", "the equilibrium at elbow = 0.3"
     """
 
     values: Complex
@@ -57,7 +63,7 @@ class Poles(Shown):
     plant: Plant
     point: Point
     note: str = ""
-    about: str = "the given state"
+    about: Said = GIVEN
 
     def __len__(self) -> int:
         return len(self.values)
@@ -116,11 +122,46 @@ class Poles(Shown):
             {"number": k + 1, **{name: float(column[k]) for name, column in columns.items()}} for k in range(len(self))
         ]
 
-    def __str__(self) -> str:
-        """The poles as a table in plain text."""
-        titles = ("", "alpha [1/s]", "omega [rad/s]", "freq [Hz]", "damping ratio", "modal mass")
-        head = f"Poles of '{self.plant.name}' about {self.about}" + (f". {self.note}" if self.note else "")
-        return "\n".join([head, *self._lines(titles, 18, ".10g")])
+    def sheet(self) -> Sheet:
+        """The table of poles, where they lie, and how many grow."""
+        rows, growing = self.rows(), np.flatnonzero(self.growing).tolist()
+        columns = (POLE, *fields(" ".join(list(rows[0])[1:] if rows else COLUMNS)))
+        title = "Poles; of conjugate pairs the upper one"
+        told = said(
+            "{n} of {m} poles grows: unstable.", "{n} of {m} poles grow: unstable.", n=len(growing), m=len(self)
+        )
+        caption = "Poles in the complex plane, with lines of constant damping ratio and of constant frequency."
+        parts: list[Part] = [Data("q", self.q), Note(said("Linearized about {state}.", state=self.about))]
+        if rows:
+            parts += [Verdict(not growing, told if growing else "No pole grows.")]
+            parts += [Points(self.values, growing, caption, note=self.note)]
+        table = Table("poles", columns, [tuple(row.values()) for row in rows], title, marked=growing)
+        parts += [Note(self.note, "note", "note"), table, *self._pose()]
+        return Sheet("Poles of", self.plant.name, parts)
+
+    def modes_sheet(self, count: int) -> Sheet:
+        """The shapes of the first `count` modes: a row for each coordinate, a column for each mode."""
+        rows, modes = self.rows(), range(min(count, len(self)))
+        heads = [said("{k}: {size}", k=k + 1, size=float(self.frequency[k])) for k in modes]
+        columns = (Field("", "coordinate", form="name"), *(Field("", head, "Hz", ".4f") for head in heads))
+        names = [f"{name} [{unit}]" for name, unit in zip(self.names, self.units, strict=True)]
+        shapes = [(name, *(_entry(self.shapes[k][row]) for k in modes)) for row, name in enumerate(names)]
+        coordinates = [{"name": name, "unit": unit} for name, unit in zip(self.names, self.units, strict=True)]
+        modal = [{"number": k + 1, "real": self.shapes[k].real, "imaginary": self.shapes[k].imag} for k in modes]
+        data = {"q": self.q, "poles": rows, "coordinates": coordinates, "shapes": modal}
+        parts: tuple[Part, ...] = (
+            *(Data(key, value) for key, value in data.items()),
+            Note(said("Linearized about {state}.", state=self.about)),
+            Note(self.note, "note", "note"),
+            Table("", columns, shapes),
+            *self._pose(),
+        )
+        return Sheet("Mode shapes of", self.plant.name, parts)
+
+    def _pose(self) -> tuple[Pose, ...]:
+        """The robot where it was linearized; none for a plant of equations."""
+        robot = self.plant.robot
+        return (Pose(robot, self.q, said("{robot} where it was linearized", robot=robot.name)),) if robot else ()
 
     def _lines(self, titles: Sequence[str], width: int, form: str) -> list[str]:
         """The table of `rows` as lines of text, below their titles; `width` and `form` format a number."""
@@ -160,6 +201,11 @@ class Poles(Shown):
             for name, entry in zip(self.names, self.shapes[k], strict=True):
                 lines.append(f"  {name:{width}}{entry.real:25.16e}{entry.imag:25.16e}")
         return "\n".join(lines) + "\n"
+
+
+def _entry(entry: complex) -> complex | float:
+    """An entry of a mode shape; a real number where its imaginary part is rounding."""
+    return complex(entry) if abs(entry.imag) >= PHASES else float(entry.real)
 
 
 def poles(

@@ -7,11 +7,13 @@ with the reason, and does not count.
 from __future__ import annotations
 
 import math
-from abc import ABC
+from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from kinemorph.sheet import Facts, Field, Sheet, Table, Verdict, fields, said
 from kinemorph.shown import Shown
 
 Status = Literal["passed", "failed", "skipped"]
@@ -40,15 +42,7 @@ class Check:
 
     def as_dict(self) -> dict[str, Any]:
         """The check as a dict for JSON; a `worst` that is not finite becomes None, and the note tells its value."""
-        worst = self.worst if self.worst is not None and math.isfinite(self.worst) else None
-        return {
-            "name": self.name,
-            "says": self.says,
-            "status": self.status,
-            "worst": worst,
-            "tolerance": self.tolerance,
-            "note": self.note,
-        }
+        return check_table((self,)).data()["checks"][0]  # type: ignore[no-any-return]
 
 
 def judged(name: str, says: str, worst: float, tolerance: float, note: str = "") -> Check:
@@ -59,25 +53,43 @@ def judged(name: str, says: str, worst: float, tolerance: float, note: str = "")
     return Check(name, says, status, worst, tolerance, note)
 
 
-def table(checks: Sequence[Check]) -> list[str]:
-    """One line per check: status, name, value and tolerance, and the rule; then a line with its note, if it has one."""
-    width = max((len(check.name) for check in checks), default=0)
-    lines = []
-    for check in checks:
-        sign = "<=" if check.passed else "> "
-        error = "" if check.worst is None else f"{check.worst:8.1e} {sign} {check.tolerance:.0e}"
-        mark = check.status.upper() if check.status == "failed" else check.status
-        text = check.note if check.status == "skipped" else check.says
-        lines.append(f"  {mark:7}  {check.name:{width}}  {error:20}  {text}")
-        if check.note and check.status != "skipped":
-            lines.append(f"  {'':7}  {'':{width}}  {'':20}  {check.note}")
-    return lines
+COLUMNS = (
+    Field("name", "check", form="sentence"),
+    *fields("status worst tolerance"),
+    *(Field("says", "", form="sentence"), Field("note", "", form="sentence")),
+    Field("", "what it says", form="sentence"),
+)
+
+
+def check_table(checks: Sequence[Check]) -> Table:
+    """One row per check; those that failed are marked. The rule of a check that did not pass gives way to its note."""
+    rows = []
+    for one in checks:
+        told = one.says if one.passed else one.note or one.says
+        rows.append((one.name, one.status, one.worst, one.tolerance, one.says, one.note, told))
+    return Table("checks", COLUMNS, rows, marked=[k for k, one in enumerate(checks) if one.status == "failed"])
+
+
+def counts(checks: Sequence[Check]) -> Verdict:
+    """Whether all checks passed, and how many of each status there are."""
+    found = Counter(one.status for one in checks)
+    numbers = {"passed": found["passed"], "failed": found["failed"], "skipped": found["skipped"]}
+    told = said("{passed} passed, {failed} failed, {skipped} skipped, of {n} checks.", n=len(checks), **numbers)
+    return Verdict(not found["failed"], told, "passed")
 
 
 class Judged(Shown, ABC):
     """The results of several checks. As a bool it is True where no check failed."""
 
     checks: tuple[Check, ...]
+
+    @abstractmethod
+    def sheet(self) -> Sheet:
+        """What there is to show: the checks, and how many of them passed."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """All results as nested dicts and lists, ready for JSON."""
+        return self.sheet().data()
 
     @property
     def passed(self) -> bool:
@@ -116,22 +128,9 @@ class Verification(Judged):
     seed: int
     checks: tuple[Check, ...]
 
-    def as_dict(self) -> dict[str, Any]:
-        """All results as nested dicts and lists, ready for JSON."""
-        return {
-            "robot": self.robot,
-            "formulation": self.formulation,
-            "backend": self.backend,
-            "states": self.states,
-            "seed": self.seed,
-            "passed": self.passed,
-            "checks": [check.as_dict() for check in self.checks],
-        }
-
-    def __str__(self) -> str:
-        """A line with the counts, then one line per check: status, name, value and tolerance, and the rule."""
-        failed, skipped = len(self.failures), len(self.skipped)
-        total = f"{len(self.checks) - failed - skipped} passed, {failed} failed, {skipped} skipped"
-        over = f"{self.states} random states, seed {self.seed}"
-        lines = [f"{self.robot} ({self.formulation}, {self.backend}): {total}, over {over}"]
-        return "\n".join(lines + table(self.checks))
+    def sheet(self) -> Sheet:
+        """How the model was derived and checked, one row per check, and how many of them passed."""
+        how = (Field("formulation", "formulation", form="name"), Field("backend", "backend", form="name"))
+        values = (self.formulation, self.backend, self.states, self.seed)
+        facts = Facts(tuple(zip((*how, *fields("states seed")), values, strict=True)))
+        return Sheet("Verification of", self.robot, (facts, check_table(self.checks), counts(self.checks)), "robot")

@@ -8,7 +8,7 @@ from statistics import median
 from kinemorph.bench.tables import Column, grid, number, ratio, table, text, three_digits
 from kinemorph.bench.targets import FILES
 from kinemorph.bench.timing import Row
-from kinemorph.display.tables.grid import Grid
+from kinemorph.display.faces.grid import Grid
 
 BY_DEFAULT = "file by default"  # the kind of rows that are not compared at equal error
 

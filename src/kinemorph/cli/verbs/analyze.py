@@ -21,6 +21,7 @@ from kinemorph.cli.orbit_analyses import of_orbits, of_static_gait
 from kinemorph.cli.output_files import write_text, wrote
 from kinemorph.errors import KinemorphError
 from kinemorph.model.system import System
+from kinemorph.sheet import Data, Sheet
 from kinemorph.words import counted, listed
 
 if TYPE_CHECKING:
@@ -49,12 +50,12 @@ AT_REST = (Analysis.equilibrium, Analysis.poles, Analysis.modes)
 
 
 class Result(NamedTuple):
-    """The result of an analysis: its data, the function that makes tables of the data, the files that were written,
-    and whether the analysis succeeded.
+    """The result of an analysis: its sheet, or its data and the function that makes tables of them; the files that
+    were written, and whether the analysis succeeded.
     """
 
-    data: dict[str, Any]
-    tables: Callable[[Any], list[Any]]
+    data: Any
+    tables: Callable[[Any], list[Any]] | None
     files: list[Path]
     well: bool
 
@@ -121,10 +122,11 @@ def analyze(
         found = _small_motions(system, what, state, band, count, plot, films, mode or 1, save)
     data, tables, files, well = found
     if save is not None and save.suffix == ".json":
-        write_text(save, json.dumps(data, indent=2, allow_nan=False) + "\n")
+        shown = data.data() if isinstance(data, Sheet) else data
+        write_text(save, json.dumps(shown, indent=2, allow_nan=False) + "\n")
         files.append(save)
-    data["files"] = wrote(files)
-    put(data, as_json, tables)
+    names = wrote(files)
+    put(data.with_parts(Data("files", names)) if isinstance(data, Sheet) else data | {"files": names}, as_json, tables)
     raise typer.Exit(WELL if well else FAILED)
 
 
@@ -191,7 +193,6 @@ def _equilibrium(system: System, state: StateOptions, stable: bool, plot: Path |
     """Searches for an equilibrium and draws the robot there if a path is given."""
     model, guess = system.robot, state.values("q") or state.start or _initial(system)
     from kinemorph.analysis.small_motions.equilibrium import equilibrium
-    from kinemorph.display.tables import run_summaries, run_tables
 
     with working(f"searching for an equilibrium of {model.name}"):
         found = equilibrium(
@@ -207,7 +208,7 @@ def _equilibrium(system: System, state: StateOptions, stable: bool, plot: Path |
         files.append(save(draw(model, found.q, title=title), plot))
     if not found:
         say(f"failed: {found.message}")
-    return Result(run_summaries.equilibrium_summary(found), run_tables.equilibrium_tables, files, bool(found.converged))
+    return Result(found.sheet(), None, files, bool(found.converged))
 
 
 def _initial(system: System) -> tuple[float, ...] | None:
@@ -248,8 +249,6 @@ def _small_motions(
     save: Path | None,
 ) -> Result:
     """The poles of a robot, or its first `count` modes with their shapes, within the frequency band [Hz] if given."""
-    from kinemorph.display.tables import run_summaries, run_tables
-
     with working(f"linearizing {system.robot.name}"):
         found = _poles(system, state, band)
     if not len(found):
@@ -257,9 +256,7 @@ def _small_motions(
     files = _drawn(found, what, count, plot, films, mode)
     if save is not None and save.suffix != ".json":
         files += found.save(save)
-    data = run_summaries.poles_summary(found, count if what is Analysis.modes else None)
-    tables = run_tables.poles_tables if what is Analysis.poles else run_tables.modes_tables
-    return Result(data, tables, files, True)
+    return Result(found.sheet() if what is Analysis.poles else found.modes_sheet(count), None, files, True)
 
 
 def _poles(system: System, state: StateOptions, band: tuple[float, float] | None) -> Poles:
@@ -269,7 +266,9 @@ def _poles(system: System, state: StateOptions, band: tuple[float, float] | None
     q, v = state.values("q") or state.start, state.values("v")
     found = poles(system, q, v, window=band, **_acting(system, state))
     if q is None and v is None:
-        missing = f"no equilibrium of {system.name} was found, so it is " if found.about == "the initial state" else ""
+        missing = (
+            f"no equilibrium of {system.name} was found, so it is " if str(found.about) == "the initial state" else ""
+        )
         say(f"note: {missing}linearized about {found.about}; --q chooses another state")
     return found
 

@@ -38,8 +38,8 @@ STUDY = re.compile(rb"^\s*kinemorph_study\s*=", re.MULTILINE)  # near the beginn
 def _print_rules(wanted: bool) -> None:
     """Prints the rules that model files have to satisfy and exits, where --rules is given."""
     if wanted:
+        from kinemorph.display.faces.grid import Grid
         from kinemorph.display.tables import file_reports
-        from kinemorph.display.tables.grid import Grid
 
         rows = file_reports.rule_rows()
         put(rows, False, lambda rows: [Grid("", ("rule", "says"), [tuple(r.values()) for r in rows])])

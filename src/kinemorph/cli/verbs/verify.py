@@ -50,12 +50,11 @@ def verify(
         _compare(model, formulation, states, seed, as_json)
     from kinemorph.analysis.verification import verify as verification
     from kinemorph.deriving.dynamics import derive as derived
-    from kinemorph.display.tables import robot_tables
 
     with working(f"verifying {model.name}"):
         dynamics = derived(model, formulation, few_calls=True)  # type: ignore[arg-type]
         verdict = verification.verify(dynamics, states=states, seed=seed)
-    put(verdict.as_dict(), as_json, robot_tables.check_tables)
+    put(verdict.sheet(), as_json)
     raise typer.Exit(WELL if verdict.passed else FAILED)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.small_motions.poles import Poles
 from kinemorph.display.canvas import FAILURE, INK, LINES, PALE, Figure, blank, plain_axes, said, save
+from kinemorph.sheet import Points
 
 WIDTH, HEIGHT = 7.0, 5.6  # [inch]
 FRAME = (0.115, 0.115, 0.75, 0.73)
@@ -27,15 +28,30 @@ GRID = "#c3cad2"
 def plot_poles(
     poles: Poles, *, labels: bool = True, title: str | None = None, path: Path | str | None = None
 ) -> Figure:
+    """A figure of poles, as `plot_points` draws those of a sheet, with their number and a title."""
+    count, name = len(poles.values), poles.plant.name.replace("_", " ")
+    points = next((part for part in poles.sheet().parts if isinstance(part, Points)), Points((), (), ""))
+    growth = said("{n} grow", n=len(points.marked)) if points.marked else said("none grows")
+    caption = said("{n} poles, conjugates left out; {growth}", n=count, growth=growth)
+    figure = plot_points(points, labels=labels, told=caption)
+    heading = said("poles of {name}", name=name) if title is None else title
+    figure.text(FRAME[0], 0.955, heading, fontsize=13, color=INK, va="center")
+    if path is not None:
+        save(figure, path)
+    return figure
+
+
+def plot_points(points: Points, *, labels: bool = True, told: str = "") -> Figure:
     """A figure of poles as crosses: real part [1/s] and imaginary part [rad/s].
 
     Rays are lines of constant damping ratio, arcs of constant natural frequency; the half plane where motions grow is
     tinted, and poles in it are red. `labels` adds the numbers of poles, as in the table of poles, and frequencies.
+    `told` is written above.
     """
-    values = np.asarray(poles.values, dtype=complex)
+    values = np.asarray(points.values, dtype=complex)
     sizes = np.abs(values)[np.abs(values) > NOTHING * np.abs(values).max(initial=0.0)]
     spread = bool(len(sizes)) and bool(sizes.max() > FAR_APART * sizes.min())
-    growing = poles.growing
+    growing = np.isin(np.arange(len(values)), points.marked)
     figure = blank(WIDTH, HEIGHT)
     axes: Any = figure.add_axes(FRAME)
     plain_axes(axes)
@@ -56,18 +72,10 @@ def plot_poles(
     _add_poles(axes, values, growing)
     if labels:
         _add_numbers(axes, values)
-    axes.set_xlabel(said("real part [1/s]"), fontsize=9, color=INK)
-    axes.set_ylabel(said("imaginary part [rad/s]"), fontsize=9, color=INK)
-    name = poles.plant.name.replace("_", " ")
-    count = int(growing.sum())
-    growth = said("{n} grow", n=count) if count else said("none grows")
-    caption = said("{n} poles, conjugates left out; {growth}", n=len(values), growth=growth)
-    note = said(poles.note) if poles.note else ""
-    heading = said("poles of {name}", name=name) if title is None else title
-    figure.text(FRAME[0], 0.955, heading, fontsize=13, color=INK, va="center")
-    figure.text(FRAME[0], 0.925, f"{caption}\n{note}".strip(), fontsize=8, color=PALE, va="top")
-    if path is not None:
-        save(figure, path)
+    axes.set_xlabel(f"{said('real part')} [1/s]", fontsize=9, color=INK)
+    axes.set_ylabel(f"{said('imaginary part')} [rad/s]", fontsize=9, color=INK)
+    note = said(points.note) if isinstance(points.note, str) and points.note else ""
+    figure.text(FRAME[0], 0.925, f"{told}\n{note}".strip(), fontsize=8, color=PALE, va="top")
     return figure
 
 

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 from functools import singledispatch
 
+from kinemorph.display.faces.card import card_of_sheet
 from kinemorph.display.html import escaped
 from kinemorph.display.notebooks.model_cards import dynamics_card, plant_card, robot_card, system_card
 from kinemorph.display.notebooks.module_cards import assembly_card, module_type_card
 from kinemorph.display.notebooks.run_cards import run_card
 from kinemorph.display.notebooks.study_cards import monte_carlo_card, sensitivity_card, study_card
-from kinemorph.display.notebooks.verdict_cards import audit_card, equilibrium_card, poles_card, verification_card
 
 
 @singledispatch
 def card_of(subject: object) -> str:
-    """The card of an object as HTML; its plain text where its type has no card."""
+    """The card of an object as HTML: that of its sheet where it has one, else its plain text."""
+    if hasattr(subject, "sheet"):
+        return card_of_sheet(subject.sheet())
     text = str(subject)
     return f"<pre>{escaped(text, len(text)) if chr(10) in text else escaped(text)}</pre>"  # tables in full
 
@@ -30,10 +32,6 @@ for _card in (
     assembly_card,
     module_type_card,
     run_card,
-    verification_card,
-    audit_card,
-    poles_card,
-    equilibrium_card,
     study_card,
     monte_carlo_card,
     sensitivity_card,

@@ -25,6 +25,7 @@ from kinemorph.deriving.function_names import (
 )
 from kinemorph.display.canvas import units_of
 from kinemorph.display.equations.equations_of_motion import WrittenEquations, equations_of_motion
+from kinemorph.display.faces.thumbnails import Kept, Picture, graph_picture, robot_picture
 from kinemorph.display.html import (
     FAINT,
     MOST_ROWS,
@@ -38,7 +39,6 @@ from kinemorph.display.html import (
     section,
     table,
 )
-from kinemorph.display.notebooks.thumbnails import Kept, Picture, graph_picture, robot_picture
 from kinemorph.display.tables.element_tables import element_rows
 from kinemorph.display.tables.phase_tables import automaton_summary
 from kinemorph.errors import KinemorphError

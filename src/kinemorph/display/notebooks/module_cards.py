@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 from kinemorph.display.charts.draw_plan import draw_plan
+from kinemorph.display.faces.thumbnails import Kept, Picture, figure_picture
 from kinemorph.display.html import card, escaped, listed, note, number, table
 from kinemorph.display.notebooks.model_cards import counted, pictured
-from kinemorph.display.notebooks.thumbnails import Kept, Picture, figure_picture
 from kinemorph.display.painting.draw import draw
 from kinemorph.errors import KinemorphError
 from kinemorph.model.modules.assembly import Assembly, Module

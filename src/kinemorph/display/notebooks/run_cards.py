@@ -13,9 +13,9 @@ from collections.abc import Callable
 import numpy as np
 
 from kinemorph.display.charts.runs import ENDINGS
+from kinemorph.display.faces.thumbnails import run_picture
 from kinemorph.display.html import card, duration, escaped, listed, mark, note, number, sparkline, table
 from kinemorph.display.notebooks.model_cards import counted, pictured
-from kinemorph.display.notebooks.thumbnails import run_picture
 from kinemorph.errors import KinemorphError
 from kinemorph.mechanics.recursions import momentum
 from kinemorph.mechanics.trees.resolve import resolve

@@ -9,9 +9,9 @@ import numpy as np
 
 from kinemorph.display.canvas import small_png_of
 from kinemorph.display.charts.studies.plot_study import plot_study, plotted
+from kinemorph.display.faces.thumbnails import Picture
 from kinemorph.display.html import MOST_ROWS, card, escaped, mark, note, number, picture_of, table
 from kinemorph.display.notebooks.model_cards import counted, pictured
-from kinemorph.display.notebooks.thumbnails import Picture
 from kinemorph.errors import KinemorphError
 from kinemorph.studies.statistics.monte_carlo import MonteCarlo
 from kinemorph.studies.statistics.sensitivity import Sensitivity

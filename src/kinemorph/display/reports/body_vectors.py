@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from kinemorph.deriving.position_programs import of_each_body
 from kinemorph.display.equations.symbols import symbols_of
-from kinemorph.display.reports.document import Block, Formula, Paragraph
-from kinemorph.display.reports.languages.words import Words
+from kinemorph.display.faces.document import Block, Formula, Paragraph
+from kinemorph.display.faces.languages.words import Words
 from kinemorph.display.reports.printed_equations import (
     Quantity,
     TooLong,

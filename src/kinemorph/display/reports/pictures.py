@@ -11,8 +11,8 @@ import re
 import struct
 from typing import Any, Literal
 
-from kinemorph.display.reports.document import Figure
-from kinemorph.display.reports.languages.words import Words
+from kinemorph.display.faces.document import Figure
+from kinemorph.display.faces.languages.words import Words
 
 Kind = Literal["svg", "pdf", "png"]
 PNG_HEAD = b"\x89PNG\r\n"

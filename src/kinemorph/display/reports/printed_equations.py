@@ -18,8 +18,8 @@ from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.display.canvas import raised
 from kinemorph.display.equations.equations_of_motion import used_inputs
 from kinemorph.display.equations.symbols import Names, is_plain
-from kinemorph.display.reports.document import Block, Code, Grid, Math, Paragraph, Piece, Table
-from kinemorph.display.reports.languages.words import Words
+from kinemorph.display.faces.document import Block, Code, Grid, Math, Paragraph, Piece, Table
+from kinemorph.display.faces.languages.words import Words
 from kinemorph.display.reports.signing.verdicts import MODEL_FILE
 from kinemorph.display.reports.writers.formulas import page
 from kinemorph.vocabulary.typography.marks import Digits, Named

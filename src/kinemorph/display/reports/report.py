@@ -8,9 +8,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from kinemorph.display.faces.document import Attachment, Document, Figure, Section
+from kinemorph.display.faces.languages.words import Words
 from kinemorph.display.reports.chapters import chosen_chapters
-from kinemorph.display.reports.document import Attachment, Document, Figure, Section
-from kinemorph.display.reports.languages.words import Words
 from kinemorph.display.reports.subject import ReportSettings, Subject, subject_of
 from kinemorph.durable_files import write_whole
 from kinemorph.errors import KinemorphError, UnsupportedError
@@ -101,8 +101,8 @@ def make_document(
 
 def _cover(subject: Subject) -> Figure | None:
     """The picture on the title page: the robot, or a run as several poses; None where nothing can be drawn."""
+    from kinemorph.display.faces.thumbnails import MOST_BODIES, model_pose, poster, run_poses
     from kinemorph.display.looks.combined_robot import robot_of
-    from kinemorph.display.notebooks.thumbnails import MOST_BODIES, model_pose, poster, run_poses
 
     if not 0 < len(subject.robot.bodies) <= MOST_BODIES:
         return None

@@ -8,7 +8,7 @@ from typing import Any
 
 from kinemorph.algebra.rotations import log_so3
 from kinemorph.algebra.vectors import norm
-from kinemorph.display.tables.grid import Data, Facts, Parts, grid_of
+from kinemorph.display.faces.grid import Data, Facts, Parts, grid_of
 from kinemorph.model.parameter import evaluate
 from kinemorph.model.system import System
 

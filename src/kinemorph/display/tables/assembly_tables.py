@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from kinemorph.display.tables.grid import Format, Grid
+from kinemorph.display.faces.grid import Format, Grid
 from kinemorph.model.modules.assembly import Assembly, as_assembly
 from kinemorph.model.modules.dyads import MEANINGS, DyadClass, dyad_classes
 from kinemorph.model.modules.incidence import (

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
-from kinemorph.display.tables.grid import Data, Grid, Parts, grid_of
+from kinemorph.display.faces.grid import Data, Grid, Parts, grid_of
 from kinemorph.errors import ModelError
 from kinemorph.mechanics.elements.ensemble import Ensemble, ensemble
 from kinemorph.mechanics.elements.law import ONCE, Slot

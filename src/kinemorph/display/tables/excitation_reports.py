@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from kinemorph.analysis.identification.excitation.excitation import Excitation
-from kinemorph.display.tables.grid import Data, Facts, Parts, grid_of
+from kinemorph.display.faces.grid import Data, Facts, Parts, grid_of
 from kinemorph.words import counted
 
 NEAR = 0.9  # limits of which more than this share is used are listed

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from kinemorph.analysis.gait_clusters import GaitClusters
+from kinemorph.display.faces.grid import Data, Facts, Parts, grid_of
 from kinemorph.display.series import values
-from kinemorph.display.tables.grid import Data, Facts, Parts, grid_of
 from kinemorph.display.tables.run_summaries import run_summary
 from kinemorph.display.tables.run_tables import run_tables
 from kinemorph.mechanics.elements.gaits.map_steps import MAPS

@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 
 from kinemorph.analysis.identification.identified import Identified, Prediction
-from kinemorph.display.tables.grid import Data, Facts, Grid, Parts, grid_of
+from kinemorph.display.faces.grid import Data, Facts, Grid, Parts, grid_of
 from kinemorph.words import counted, listed
 
 STYLE = (

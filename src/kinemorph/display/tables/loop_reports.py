@@ -8,7 +8,7 @@ from typing import Any
 
 from kinemorph.analysis.loops.closed_configurations import ClosedConfigurations
 from kinemorph.analysis.loops.mobility import Mobility
-from kinemorph.display.tables.grid import Data, Facts, Grid, Parts, grid_of
+from kinemorph.display.faces.grid import Data, Facts, Grid, Parts, grid_of
 from kinemorph.model.robot import Robot
 
 WIDTH = 100  # characters per line of a wrapped sentence

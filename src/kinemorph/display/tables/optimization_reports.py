@@ -6,7 +6,7 @@ import math
 import textwrap
 
 from kinemorph.analysis.optimizing.optimized import Optimized
-from kinemorph.display.tables.grid import Data, Facts, Parts, grid_of
+from kinemorph.display.faces.grid import Data, Facts, Parts, grid_of
 
 WIDTH = 100  # characters per line of a wrapped sentence
 

@@ -15,7 +15,7 @@ from kinemorph.analysis.orbits.bifurcation_diagram import BifurcationDiagram
 from kinemorph.analysis.orbits.continuation import Branch
 from kinemorph.analysis.orbits.periodic_orbit import Orbit
 from kinemorph.analysis.orbits.return_map import ReturnMap
-from kinemorph.display.tables.grid import Data, Facts, Grid, Parts, grid_of
+from kinemorph.display.faces.grid import Data, Facts, Grid, Parts, grid_of
 from kinemorph.words import counted
 
 WIDTH = 100  # characters per line of a wrapped sentence

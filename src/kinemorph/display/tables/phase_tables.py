@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kinemorph.display.charts.draw_phases import jump_text, quantity_text
-from kinemorph.display.tables.grid import Data, Parts, grid_of
+from kinemorph.display.faces.grid import Data, Parts, grid_of
 from kinemorph.model.elements.phases.automaton import Automaton
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kinemorph.display.tables.grid import Data, Parts, grid_of
+from kinemorph.display.faces.grid import Data, Parts, grid_of
 from kinemorph.words import counted
 
 

@@ -1,53 +1,22 @@
 """The data of `summaries` as tables for a terminal, printed with the library rich.
 
-Each function takes the data that `--json` prints and returns tables and lines. `rendered` turns them into text: colored
-for a terminal (unless NO_COLOR is set), plain and wide for a pipe.
+Each function takes the data that `--json` prints and returns tables and lines.
 """
 
 from __future__ import annotations
 
-import io
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import IO, Any
+from typing import Any
 
+from kinemorph.analysis.verification.verdict import Check, check_table, counts
+from kinemorph.display.faces.grid import Data, Facts, Grid, Parts, grid_of
+from kinemorph.display.faces.terminal import parts_of
 from kinemorph.display.tables.element_tables import element_tables
-from kinemorph.display.tables.grid import Data, Facts, Grid, Parts, grid_of
 from kinemorph.display.tables.loop_reports import constraint_table, freedom_rows
 from kinemorph.display.tables.phase_tables import phase_tables
 from kinemorph.display.tables.summaries import PER_VELOCITY
+from kinemorph.sheet import Sheet
 from kinemorph.words import counted, listed
-
-PIPE_WIDTH = 140  # characters per line where the output is not a terminal
-
-
-class _Text(io.StringIO):
-    """A text in memory that claims the encoding of a stream, by which Rich chooses the characters of rules."""
-
-    def __init__(self, stream: IO[str]) -> None:
-        super().__init__()
-        self._encoding = getattr(stream, "encoding", None) or "utf-8"
-
-    @property
-    def encoding(self) -> str:  # type: ignore[override]
-        return self._encoding
-
-
-def rendered(parts: Iterable[Any], stream: IO[str]) -> str:
-    """Tables and lines as text for an output stream, colored where it is a terminal, in characters that it can show."""
-    from rich.console import Console
-
-    terminal = stream.isatty()
-    width = None if terminal else PIPE_WIDTH
-    console = Console(file=_Text(stream), force_terminal=terminal, width=width, highlight=False, markup=False)
-    if terminal:
-        console.width = Console(file=stream).width
-    for part in parts:
-        console.print(part.for_terminal() if isinstance(part, (Grid, Facts)) else part)
-    buffer: Any = console.file
-    lines = [line.rstrip() for line in buffer.getvalue().splitlines()]
-    return "\n".join(lines) + "\n"
-
 
 # ── robots ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -242,22 +211,6 @@ def _shape(shape: Sequence[int]) -> str:
     return "x".join(map(str, shape)) or "1"
 
 
-def check_tables(data: Data) -> Parts:
-    """The tables of a Verification: one row per check, then a line that counts the verdicts."""
-    columns: dict[str, Any] = {
-        "check": "{name}",
-        "verdict": "{status}",
-        "worst": lambda row: _error(row["worst"]),
-        "tolerance": lambda row: _error(row["tolerance"]),
-        "what it says": lambda row: row["note"] if row["status"] != "passed" else row["says"],
-    }
-    table = grid_of("", data["checks"], columns, ("worst", "tolerance"))
-    found = Counter(row["status"] for row in data["checks"])
-    verdict = ", ".join(f"{found[status]} {status}" for status in ("passed", "failed", "skipped"))
-    over = f"{data['states']} random states, seed {data['seed']}"
-    return [table, f"{data['robot']} ({data['formulation']}, {data['backend']}): {verdict}, over {over}"]
-
-
 def formulation_tables(data: Data) -> Parts:
     """The table of `verify --table`: one row per formulation with its error, operations and times."""
 
@@ -377,10 +330,7 @@ def demo_tables(data: Data) -> Parts:
         ]
     )
     files = Facts([("wrote" if i == 0 else "", name) for i, name in enumerate(data["files"])])
-    checks = check_tables(data["verification"])
-    return [
-        function_table(data["functions"], f"{data['robot']}: {data['nv']} degrees of freedom"),
-        *checks,
-        figures,
-        files,
-    ]
+    title = f"{data['robot']}: {data['nv']} degrees of freedom"
+    checks = [Check(**row) for row in data["verification"]["checks"]]
+    verified = parts_of(Sheet("Verification of", data["robot"], (check_table(checks), counts(checks))))
+    return [function_table(data["functions"], title), *verified, figures, files]

@@ -1,4 +1,4 @@
-"""Runs, poles and equilibria as plain data, which `--json` prints and `run_tables` shows as tables."""
+"""Runs as plain data, which `--json` prints and `run_tables` shows as tables."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kinemorph.analysis.small_motions.equilibrium import Equilibrium
-from kinemorph.analysis.small_motions.poles import Poles
 from kinemorph.display import series
 from kinemorph.display.tables.summaries import Data
 from kinemorph.mechanics.elements.law import law_of
@@ -199,44 +197,3 @@ def method_summary() -> Data:
         "methods": [row._asdict() for row in method_rows()],
         "aliases": [{"name": name, "method": method, "why": why} for name, method, why in alias_rows()],
     }
-
-
-# ── small motions ─────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def equilibrium_summary(found: Equilibrium) -> Data:
-    """An equilibrium as data: its configuration, whether it was found, and whether it is stable."""
-    plant = found.plant
-    return {
-        "name": plant.name,
-        "converged": found.converged,
-        "stable": found.stable,
-        "message": found.message,
-        "iterations": found.iterations,
-        "unbalanced": _number(found.worst),
-        "q": [
-            {"name": column.name, "unit": column.unit, "value": _number(value)}
-            for column, value in zip(plant.q, found.q, strict=True)
-        ],
-    }
-
-
-def poles_summary(poles: Poles, shapes: int | None = None) -> Data:
-    """Poles as data, with the mode shapes of the first `shapes` of them if that is given."""
-    data: Data = {
-        "name": poles.plant.name,
-        "q": [_number(value) for value in poles.q],
-        "note": poles.note,
-        "poles": [{name: _number(value) for name, value in row.items()} for row in poles.rows()],
-    }
-    for row in data["poles"]:
-        row["number"] = int(row["number"])
-    if shapes is not None:
-        data["coordinates"] = [
-            {"name": name, "unit": unit} for name, unit in zip(poles.names, poles.units, strict=True)
-        ]
-        data["shapes"] = [
-            {"number": k + 1, "real": poles.shapes[k].real.tolist(), "imaginary": poles.shapes[k].imag.tolist()}
-            for k in range(min(shapes, len(poles)))
-        ]
-    return data

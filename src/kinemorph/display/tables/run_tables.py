@@ -6,11 +6,10 @@ import textwrap
 from typing import Any
 
 from kinemorph.display.charts.runs import ENDINGS
-from kinemorph.display.tables.grid import Data, Facts, Grid, Parts, grid_of
+from kinemorph.display.faces.grid import Data, Facts, Grid, Parts, grid_of
 
 FEW = 16  # largest number of coordinates whose last values are listed
 MOST_EVENTS = 12  # largest number of events that are listed
-PHASES = 1e-9  # smaller imaginary parts of mode shapes are not shown
 
 
 def run_tables(data: Data) -> Parts:
@@ -111,46 +110,3 @@ def method_tables(data: Data) -> Parts:
         grid_of("methods", data["methods"], methods | {"what it is": "{text}"}, ("order",)),
         grid_of("other names", data["aliases"], known),
     ]
-
-
-# ── small motions ─────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def equilibrium_tables(data: Data) -> Parts:
-    """The tables of an equilibrium: whether it was found and is stable, and its coordinates."""
-    word = {True: "yes", False: "no", None: "not decided by linear equations"}[data["stable"]]
-    rows = [
-        ("equilibrium", textwrap.fill(data["message"], 100)),
-        ("stable", word if data["converged"] else ""),
-        ("unbalanced", f"{_number(data['unbalanced'], 3)} N m or N, after {data['iterations']} iterations"),
-    ]
-    places = [(row["name"], _number(row["value"], 10), row["unit"]) for row in data["q"]]
-    return [Facts(rows), Grid("", ("coordinate", "value", "unit"), places, ("value",))]
-
-
-def poles_tables(data: Data) -> Parts:
-    """The table of poles, one row each."""
-    heads = {"number": "pole", "alpha": "alpha [1/s]", "omega": "omega [rad/s]", "frequency": "frequency [Hz]",
-             "damping_ratio": "damping ratio", "modal_mass": "modal mass"}  # fmt: skip
-    names = list(data["poles"][0]) if data["poles"] else list(heads)
-    rows = [[str(row[name]) if name == "number" else _number(row[name], 8) for name in names] for row in data["poles"]]
-    titles = [heads.get(name, name) for name in names]
-    parts: Parts = [Grid(f"poles of {data['name']}", titles, rows, titles)]
-    return [*parts, data["note"]] if data["note"] else parts
-
-
-def modes_tables(data: Data) -> Parts:
-    """The table of mode shapes: a row for each coordinate, a column for each mode."""
-    shapes, poles = data["shapes"], {row["number"]: row for row in data["poles"]}
-    heads = [f"{shape['number']}: {_number(poles[shape['number']]['frequency'], 4)} Hz" for shape in shapes]
-    rows = []
-    for k, coordinate in enumerate(data["coordinates"]):
-        entries = [_entry(shape["real"][k], shape["imaginary"][k]) for shape in shapes]
-        rows.append([f"{coordinate['name']} [{coordinate['unit']}]", *entries])
-    table = Grid(f"mode shapes of {data['name']}", ("coordinate", *heads), rows, heads)
-    parts: Parts = [table]
-    return [*parts, data["note"]] if data["note"] else parts
-
-
-def _entry(real: float, imaginary: float) -> str:
-    return f"{real:.4f}" if abs(imaginary) < PHASES else f"{real:.4f} {imaginary:+.4f}i"

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.display.tables.grid import Data, Facts, Grid, Parts
+from kinemorph.display.faces.grid import Data, Facts, Grid, Parts
 from kinemorph.studies.items import Column
 from kinemorph.studies.statistics.monte_carlo import MonteCarlo
 from kinemorph.studies.statistics.sensitivity import Sensitivity

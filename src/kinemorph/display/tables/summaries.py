@@ -13,7 +13,7 @@ from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.graphs.program import Port
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.deriving.function_names import FRAME_FUNCTIONS, FUNCTIONS, IMPACT_FUNCTION, REDUCED_FUNCTIONS
-from kinemorph.display.tables.grid import Data as Data
+from kinemorph.display.faces.grid import Data as Data
 from kinemorph.errors import KinemorphError
 from kinemorph.mechanics.recursions.kinematics import REFERENCES
 from kinemorph.model.conventions.statement import conventions

@@ -9,7 +9,7 @@ import numpy as np
 
 from kinemorph.analysis.tracking.attachments import OWN
 from kinemorph.analysis.tracking.tracked import Tracked
-from kinemorph.display.tables.grid import Data, Facts, Parts, grid_of
+from kinemorph.display.faces.grid import Data, Facts, Parts, grid_of
 from kinemorph.model.parameter import evaluate_all
 from kinemorph.model.robot import Frame
 from kinemorph.words import listed

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from kinemorph.display.faces.grid import Grid
 from kinemorph.display.tables.assembly_tables import AssemblyTables, assembly_tables
-from kinemorph.display.tables.grid import Grid
 from kinemorph.model.modules.assembly import Assembly
 from kinemorph.model.modules.incidence import IncidenceMatrix, assembly_incidence
 from kinemorph.model.modules.traversal import Direct, Traversal, traverse

@@ -4,10 +4,13 @@ import { svg } from "./elements.js";
 
 const WIDTH = 420, HEIGHT = 300, EDGE = 46, TICKS = 5;
 
-/** The plot of poles: {element, choose(number)}; `chosen(number)` is called for a pole that is clicked. */
-export function polePlot(poles, growing, chosen) {
-  const points = poles.flatMap((one, k) => [[one.alpha, one.omega, one.number, growing[k]],
-    ...(one.omega > 0 ? [[one.alpha, -one.omega, one.number, growing[k]]] : [])]);
+/**
+ * The plot of poles: {element, choose(number)}. `values` are [alpha, omega], of which `marked` (from 0) grow;
+ * `chosen(number)` is called for a pole that is clicked, with its number from 1.
+ */
+export function polePlot(values, marked, chosen) {
+  const points = values.flatMap(([alpha, omega], k) => (omega > 0 ? [omega, -omega] : [omega])
+    .map((part) => [alpha, part, k + 1, marked.includes(k)]));
   const span = (values) => {
     const low = Math.min(0, ...values), high = Math.max(0, ...values), room = 0.08 * (high - low || 1);
     return [low - room, high + room];
@@ -22,7 +25,7 @@ export function polePlot(poles, growing, chosen) {
   svg("circle", { r: 9 }), svg("path", { d: "M-4-4 4 4M-4 4 4-4" })));
   const element = svg("svg", {
     viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "poleplot", role: "img",
-    "aria-label": `${poles.length} poles in the complex plane, of which ${growing.filter(Boolean).length} grow; `
+    "aria-label": `${values.length} poles in the complex plane, of which ${marked.length} grow; `
       + "the table below lists them",
   },
   steps(left, right).map((value) => [svg("path", { class: "line", d: `M${x(value)} ${y(below)}V${y(above)}` }),

@@ -114,7 +114,7 @@ def _first_sentence(function: Any) -> str:
 @cache
 def _picture(robot: str) -> dict[str, Any]:
     """The picture of a robot of the library, drawn once."""
-    from kinemorph.display.notebooks import thumbnails
+    from kinemorph.display.faces import thumbnails
 
     found = thumbnails.robot_picture(choose(robot))
     return {"source": found.source, "width": found.width, "note": found.note}

@@ -6,7 +6,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from kinemorph.display.faces.page import page_of
 from kinemorph.errors import KinemorphError
+from kinemorph.sheet import Sheet
 from kinemorph.studio.tasks.task_models import task_model
 from kinemorph.studio.tasks.work import Report
 
@@ -20,12 +22,13 @@ def verify_model(data: dict[str, Any], report: Report) -> dict[str, Any]:
 
     system = task_model(data)
     dynamics = derive(system.robot, data["formulation"], few_calls=True)
-    return verify(
+    found = verify(
         dynamics,
         states=data["states"],
         seed=data["seed"],
         progress=lambda name, fraction: report(name, fraction=fraction),
-    ).as_dict()
+    )
+    return _shown(found.sheet())
 
 
 def count_freedoms(data: dict[str, Any], report: Report) -> dict[str, Any]:
@@ -41,13 +44,17 @@ def count_freedoms(data: dict[str, Any], report: Report) -> dict[str, Any]:
 def find_equilibrium(data: dict[str, Any], report: Report) -> dict[str, Any]:
     """An equilibrium near the initial state, or near `q`; with `stable`, one that is stable."""
     from kinemorph.analysis.small_motions.equilibrium import equilibrium
-    from kinemorph.display.tables.run_summaries import equilibrium_summary
 
     system = task_model(data)
     report("searching for an equilibrium")
     found = equilibrium(system, data["q"] or system.settings.q or None, stable=data["stable"])
     report.check()
-    return equilibrium_summary(found) | {"configuration": [float(value) for value in found.q]}
+    return _shown(found.sheet()) | {"configuration": [float(value) for value in found.q]}
+
+
+def _shown(sheet: Sheet) -> dict[str, Any]:
+    """The data of a sheet, and the parts that the page draws as "sheet"."""
+    return sheet.data() | {"sheet": page_of(sheet)}
 
 
 def plot_clusters(data: dict[str, Any], report: Report) -> dict[str, Any]:
@@ -71,18 +78,14 @@ def find_poles(data: dict[str, Any], report: Report) -> dict[str, Any]:
     from kinemorph.analysis.small_motions.mode_energies import mode_energies
     from kinemorph.analysis.small_motions.poles import poles
     from kinemorph.display.painting.draw_modes import mode_caption
-    from kinemorph.display.tables.run_summaries import poles_summary
 
     system = task_model(data)
     report("linearizing about the equilibrium")
     found = poles(system, window=None if data["window"] is None else tuple(data["window"]))
     count = min(len(found), MOST_MODES)
-    made = poles_summary(found, count)
+    made = found.modes_sheet(count).data() | _shown(found.sheet())
     report("sharing the energies of modes")
     made["captions"] = [mode_caption(found, number) for number in range(1, count + 1)]
-    made["growing"] = [bool(one) for one in found.growing]
-    made["equilibrium"] = not found.note
-    made["about"] = found.about
     try:
         energies = mode_energies(found)
         made["energies"] = {"parts": list(energies.parts), "shares": energies.shares[:count].tolist()}

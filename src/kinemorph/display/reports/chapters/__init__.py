@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import TypeAlias
 
-from kinemorph.display.reports.document import Section
-from kinemorph.display.reports.languages.words import Words
+from kinemorph.display.faces.document import Section
+from kinemorph.display.faces.grid import Grid
+from kinemorph.display.faces.languages.words import Words
 from kinemorph.display.reports.subject import Subject
-from kinemorph.display.tables.grid import Grid
 from kinemorph.errors import UnsupportedError
 from kinemorph.words import did_you_mean
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from kinemorph.display.faces.document import Section
+from kinemorph.display.faces.languages.words import Words
 from kinemorph.display.reports.body_vectors import BodyVector, body_vectors
-from kinemorph.display.reports.document import Section
-from kinemorph.display.reports.languages.words import Words
 from kinemorph.display.reports.subject import Subject
 
 VECTORS = (

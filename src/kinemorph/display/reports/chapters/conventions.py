@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kinemorph.display.reports.document import Grid, Paragraph, Section, Table
-from kinemorph.display.reports.languages.words import Words
+from kinemorph.display.faces.document import Grid, Paragraph, Section, Table
+from kinemorph.display.faces.languages.words import Words
 from kinemorph.display.reports.subject import Subject
 from kinemorph.model.conventions.statement import conventions
 

@@ -13,10 +13,10 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.display import series
 from kinemorph.display.canvas import in_language
-from kinemorph.display.reports.document import Block, Code, Figure, Grid, Heading, Paragraph, Section, Table
+from kinemorph.display.faces.document import Block, Code, Figure, Grid, Heading, Paragraph, Section, Table
+from kinemorph.display.faces.languages.sentences import translated
+from kinemorph.display.faces.languages.words import Words
 from kinemorph.display.reports.joint_loads import with_joint_loads
-from kinemorph.display.reports.languages.sentences import translated
-from kinemorph.display.reports.languages.words import Words
 from kinemorph.display.reports.subject import Subject
 from kinemorph.simulation.results.trajectory import Trajectory
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import PurePath
 
 from kinemorph.display.canvas import in_language, raised
-from kinemorph.display.reports.document import Block, Facts, Figure, Grid, Paragraph, Section, Table
-from kinemorph.display.reports.languages.words import Words
+from kinemorph.display.faces.document import Block, Facts, Figure, Grid, Paragraph, Section, Table
+from kinemorph.display.faces.languages.words import Words
 from kinemorph.display.reports.subject import Subject
 from kinemorph.model.parameter import evaluate, parameters_of
 

@@ -7,11 +7,11 @@ from dataclasses import fields
 from typing import Any
 
 from kinemorph.display.canvas import in_language, raised
-from kinemorph.display.reports.document import Block, Figure, Grid, Heading, Paragraph, Section, Table
-from kinemorph.display.reports.languages.words import Words
+from kinemorph.display.faces.document import Block, Figure, Grid, Heading, Paragraph, Section, Table
+from kinemorph.display.faces.grid import Data
+from kinemorph.display.faces.languages.words import Words
 from kinemorph.display.reports.subject import Subject
 from kinemorph.display.tables.element_tables import element_rows, is_list_of_names, spelled
-from kinemorph.display.tables.grid import Data
 from kinemorph.display.tables.phase_tables import automaton_summary
 from kinemorph.model.elements import kind_of
 from kinemorph.model.elements.fields import defaults_of, is_part, part_fields

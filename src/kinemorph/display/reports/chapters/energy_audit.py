@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kinemorph.analysis.audit import audit
 from kinemorph.display.canvas import in_language
-from kinemorph.display.reports.document import Block, Code, Figure, Grid, Paragraph, Section, Verdict
-from kinemorph.display.reports.languages.sentences import sentence
-from kinemorph.display.reports.languages.words import Words
+from kinemorph.display.faces.blocks import blocks
+from kinemorph.display.faces.document import Block, Code, Figure, Heading, Paragraph, Section
+from kinemorph.display.faces.languages.words import Words
 from kinemorph.display.reports.subject import Subject
 from kinemorph.errors import KinemorphError
 from kinemorph.simulation.results.trajectory import Trajectory
@@ -47,21 +49,5 @@ def _audit(name: str, run: Trajectory, words: Words) -> list[Block]:
         found = audit(run)
     except KinemorphError as error:
         return [Paragraph((words("The run cannot be audited. The program says: "), Code(str(error))), "warning")]
-    laws = [check for check in found.checks if check.name != "ending"]  # the curves say how the run ended
-    rows = [
-        [
-            sentence(words, check.name),
-            words(check.status),
-            "" if check.worst is None else words.number(check.worst, ".1e"),
-            "" if check.tolerance is None else words.number(check.tolerance, ".0e"),
-            sentence(words, check.note if check.status == "skipped" else check.says),
-        ]
-        for check in laws
-    ]
-    columns = ("law", "verdict", "worst", "tolerance", "what it says")
-    grid = words.grid(Grid("Audit of run {name}", columns, rows, ("worst", "tolerance")), numbers=())
-    grid = grid._replace(title=words("Audit of run {name}", name=name), note=sentence(words, found.basis))
-    count = sum(check.status == "failed" for check in laws)
-    passed = words("No law of conservation is violated.")
-    failed = words.counted(count, "{n} law of conservation is violated.", "{n} laws of conservation are violated.")
-    return [Verdict(grid, not count, failed if count else passed)]
+    laws = replace(found, checks=tuple(one for one in found.checks if one.name != "ending"))  # the curves tell that one
+    return [Heading(words("Audit of run {name}", name=name)), *blocks(laws.sheet(), words)]

@@ -6,8 +6,8 @@ from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.reading.equation_rows import EquationRow
 from kinemorph.codegen.reading.line_breaks import Line
 from kinemorph.display.equations.symbols import output_names, rates, symbols_of
-from kinemorph.display.reports.document import Block, Formula, Paragraph, Section
-from kinemorph.display.reports.languages.words import Words
+from kinemorph.display.faces.document import Block, Formula, Paragraph, Section
+from kinemorph.display.faces.languages.words import Words
 from kinemorph.display.reports.printed_equations import Quantity, TooLong, counted, printed, symbols_paragraph
 from kinemorph.display.reports.subject import Subject
 from kinemorph.vocabulary.typography.symbol_reader import read_symbol

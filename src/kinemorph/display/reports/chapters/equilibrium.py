@@ -5,22 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.display.canvas import in_language
-from kinemorph.display.reports.document import Block, Code, Figure, Grid, Paragraph, Section, Table
-from kinemorph.display.reports.languages.words import Words
+from kinemorph.display.faces.blocks import blocks
+from kinemorph.display.faces.document import Block, Code, Paragraph, Section
+from kinemorph.display.faces.languages.words import Words
 from kinemorph.display.reports.subject import Subject
 from kinemorph.display.tables.element_tables import element_rows
-from kinemorph.display.tables.run_summaries import equilibrium_summary
 from kinemorph.errors import KinemorphError
 from kinemorph.model.robot import Robot
 
 SLACK = 1e-6  # [rad or m], by which a coordinate may be beyond its limit
-MOST = 60  # coordinates that are listed
-STABLE = {
-    True: "It is stable: small motions about it decay or stay small.",
-    False: "It is not stable: some small motions about it grow.",
-    None: "Linear equations do not decide whether it is stable.",
-}
 
 
 def chapter(subject: Subject, words: Words) -> Section | None:
@@ -35,30 +28,10 @@ def _blocks(subject: Subject, words: Words) -> list[Block]:
     if isinstance(found, KinemorphError):
         told = words("No equilibrium can be searched for. The program says: ")
         return [Paragraph((told, Code(str(found))), "warning")]
-    data = equilibrium_summary(found)
-    near = words("The search began at the initial state of the model.")
-    count = {"n": found.iterations, "force": found.worst}
-    if not found:
-        told = words(
-            "No equilibrium was found in {n} iterations: forces of up to {force} N m or N are not balanced.", **count
-        )
-        return [Paragraph(f"{told} {near}", "warning")]
-    told = words("An equilibrium was found after {n} iterations; forces of up to {force} N m or N are left.", **count)
-    rows = [[row["name"], words.number(row["value"], 8), row["unit"]] for row in data["q"]]
-    grid = Grid("Coordinates at the equilibrium", ("coordinate", "value", "unit"), rows[:MOST], ("value",), heads=1)
-    blocks: list[Block] = [Paragraph(f"{told} {near} {words(STABLE[found.stable])}")]
-    blocks += [
-        Paragraph(text, "note")
-        for text in (held_outputs(subject, words), _beyond_limits(subject.robot, found.q, words))
-        if text
-    ]
-    if len(rows) > MOST:
-        grid = grid._replace(note="The other coordinates are not listed.")
-    from kinemorph.display.painting.draw import draw
-
-    with in_language(words):
-        picture = draw(subject.model, found.q, masses=False, title="", size=5.0)
-    return [*blocks, Table(words.grid(grid, numbers=())), Figure(picture, words("The robot at its equilibrium."), 0.6)]
+    notes = [words("The search began at the initial state of the model.")]
+    if found:
+        notes += [held_outputs(subject, words), _beyond_limits(subject.robot, found.q, words)]
+    return [*blocks(found.sheet(), words), *(Paragraph(told, "note") for told in notes if told)]
 
 
 def held_outputs(subject: Subject, words: Words) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kinemorph.display.reports.document import Block, Grid, Paragraph, Section, Table
+from kinemorph.display.faces.document import Block, Grid, Paragraph, Section, Table
+from kinemorph.display.faces.languages.words import Words
 from kinemorph.display.reports.errata_used import PAPERS, errata_used
-from kinemorph.display.reports.languages.words import Words
 from kinemorph.display.reports.subject import Subject
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinemorph.display.reports.document import Block, Grid, Paragraph, Section, Table
-from kinemorph.display.reports.languages.words import INFINITY, MINUS, Words
+from kinemorph.display.faces.document import Block, Grid, Paragraph, Section, Table
+from kinemorph.display.faces.languages.words import INFINITY, MINUS, Words
 from kinemorph.display.reports.subject import Subject
 from kinemorph.display.tables.robot_tables import axes_text, coordinates_text, coupling_tables, per_velocity_tables
 from kinemorph.display.tables.summaries import Data, robot_summary

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.display.reports.document import Block, Listing, Paragraph, Section
-from kinemorph.display.reports.languages.words import Words
+from kinemorph.display.faces.document import Block, Listing, Paragraph, Section
+from kinemorph.display.faces.languages.words import Words
 from kinemorph.display.reports.signing.verdicts import MODEL_FILE, model_text
 from kinemorph.display.reports.subject import Subject
 from kinemorph.model.system import System

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from kinemorph.display.canvas import in_language
-from kinemorph.display.reports.document import Block, Figure, Grid, Heading, Paragraph, Section, Table
-from kinemorph.display.reports.languages.words import Words
+from kinemorph.display.faces.document import Block, Figure, Grid, Heading, Paragraph, Section, Table
+from kinemorph.display.faces.languages.words import Words
 from kinemorph.display.reports.subject import Subject
 from kinemorph.display.tables.assembly_tables import assembly_tables
 from kinemorph.model.modules.assembly import Assembly

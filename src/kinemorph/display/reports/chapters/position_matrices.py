@@ -7,8 +7,8 @@ from kinemorph.codegen.reading.equation_rows import EquationRow
 from kinemorph.codegen.reading.line_breaks import Line
 from kinemorph.deriving.position_programs import of_each_body, parent_names, relative_poses
 from kinemorph.display.equations.symbols import Names, pose_names, symbols_of
-from kinemorph.display.reports.document import Block, Formula, Grid, Paragraph, Section, Table
-from kinemorph.display.reports.languages.words import Words
+from kinemorph.display.faces.document import Block, Formula, Grid, Paragraph, Section, Table
+from kinemorph.display.faces.languages.words import Words
 from kinemorph.display.reports.printed_equations import (
     Quantity,
     TooLong,

@@ -9,7 +9,9 @@ import math
 from collections.abc import Sequence
 
 from kinemorph.analysis.signature import RATES, Row
-from kinemorph.display.reports.document import (
+from kinemorph.analysis.verification.verdict import counts
+from kinemorph.display.faces.blocks import written
+from kinemorph.display.faces.document import (
     Attachment,
     Block,
     Code,
@@ -20,8 +22,8 @@ from kinemorph.display.reports.document import (
     Table,
     Verdict,
 )
-from kinemorph.display.reports.languages.sentences import sentence
-from kinemorph.display.reports.languages.words import Words
+from kinemorph.display.faces.languages.sentences import sentence
+from kinemorph.display.faces.languages.words import Words
 from kinemorph.display.reports.signing.verdicts import MODEL_FILE, VERDICT_FILE, SignedModel
 from kinemorph.display.reports.subject import Subject
 
@@ -60,13 +62,10 @@ def _files() -> dict[str, str]:
 
 
 def _summary(signed: SignedModel, words: Words) -> list[Block]:
-    """A sentence with the counts of verdicts."""
+    """How many checks passed, and at which states they were made."""
     found = signed.signature
-    failed, skipped = len(found.failures), len(found.skipped)
-    counts = {"n": len(found.rows), "passed": len(found.rows) - failed - skipped, "failed": failed, "skipped": skipped}
-    told = words("Checks: {n}; passed: {passed}; failed: {failed}; not applicable: {skipped}.", **counts)
     over = words("Random states: {states}, seed {seed}.", states=found.states, seed=found.seed)
-    return [Paragraph(f"{told} {over}", "success" if found.passed else "warning")]
+    return [*written(counts(found.checks), words), Paragraph(over)]
 
 
 def _tables(signed: SignedModel, words: Words) -> list[Block]:

@@ -11,7 +11,7 @@ from kinemorph.codegen.backends.text.typst import typst_formula, typst_rows
 from kinemorph.codegen.reading.equation_rows import EquationRow, Page
 from kinemorph.codegen.reading.expression_tree import Tree
 from kinemorph.codegen.reading.printed_formula import Wording, formula
-from kinemorph.display.reports.languages.words import Words
+from kinemorph.display.faces.languages.words import Words
 from kinemorph.vocabulary.typography.marks import Mark
 
 NotationName = Literal["typst", "latex", "mathml"]

@@ -15,7 +15,7 @@ from importlib.resources import files as package_files
 from pathlib import Path
 
 from kinemorph import __version__
-from kinemorph.display.reports.document import (
+from kinemorph.display.faces.document import (
     Block,
     Code,
     Document,
@@ -31,7 +31,7 @@ from kinemorph.display.reports.document import (
     Piece,
     Table,
 )
-from kinemorph.display.reports.languages.words import Words
+from kinemorph.display.faces.languages.words import Words
 from kinemorph.display.reports.pictures import fitted_width, picture_file
 from kinemorph.display.reports.signing.sealed import sealed
 from kinemorph.display.reports.writers.formulas import display, inline

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from kinemorph.display.tables.grid import Grid
+from kinemorph.display.faces.grid import Grid
 
 # sizes of letters [pt] and how many letters of them fit on a line of an upright and of a turned page
 UPRIGHT = ((9.0, 108), (8.0, 120), (7.0, 136))

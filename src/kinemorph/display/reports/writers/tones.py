@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kinemorph.display.reports.languages.words import Words
-from kinemorph.display.tables.grid import VERDICTS
+from kinemorph.display.faces.grid import VERDICTS
+from kinemorph.display.faces.languages.words import Words
 
 TONES = {"green": "success", "yellow": "doubt", "bold red": "warning"}
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from kinemorph import __version__
-from kinemorph.display.reports.document import (
+from kinemorph.display.faces.document import (
     Block,
     Code,
     Document,
@@ -25,7 +25,7 @@ from kinemorph.display.reports.document import (
     Piece,
     Table,
 )
-from kinemorph.display.reports.languages.words import Words
+from kinemorph.display.faces.languages.words import Words
 from kinemorph.display.reports.pictures import fitted_width, picture_file
 from kinemorph.display.reports.signing.sealed import sealed
 from kinemorph.display.reports.writers.formulas import display, inline

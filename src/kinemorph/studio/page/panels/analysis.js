@@ -2,8 +2,8 @@
 
 import { button, choice, entry, field, make, refill, tableOf, tick } from "../elements.js";
 import { isNewModel } from "../model_changes.js";
-import { polePlot } from "../pole_plot.js";
 import { sameInPython } from "../same_in_python.js";
+import { sheetOf } from "../sheet.js";
 import { makeTask } from "../tasks.js";
 
 const SHARES = 12;   // bodies whose share in the energy of a mode is listed
@@ -58,19 +58,7 @@ function verifyPart(view) {
       formulation: view.formulation.value || "newton_euler", states: wholeOf(states, 8), seed: wholeOf(seed, 0),
     }),
     controls: [field("Formulation", view.formulation), field("Random states", states), field("Seed", seed)],
-    shown: (found) => {
-      const count = (status) => found.checks.filter((one) => one.status === status).length;
-      return [
-        make("p", { class: found.passed ? "verdict passed" : "verdict failed", role: "status" },
-          `${found.passed ? "All checks hold" : "Some checks fail"}: ${count("passed")} passed, ${count("failed")} `
-          + `failed, ${count("skipped")} not applicable, at ${found.states} random states.`),
-        tableOf({
-          caption: "Checks", head: ["check", "verdict", "worst", "tolerance", "what it says"],
-          rows: found.checks.map((one) => [one.name, make("span", { class: `verdict ${one.status}` }, one.status),
-            figure(one.worst), figure(one.tolerance), one.status === "passed" ? one.says : one.note]),
-        }),
-      ];
-    },
+    shown: (found) => sheetOf(found.sheet),
   });
 }
 
@@ -102,13 +90,7 @@ function equilibriumPart(view) {
     label: "Find equilibrium", ask: "find_equilibrium", args: () => ({ stable }),
     controls: [tick("Search for a stable one", false, (on) => { stable = on; })],
     shown: (found) => [
-      make("p", { class: found.converged ? "" : "error" }, found.message),
-      found.converged ? make("p", {}, { true: "It is stable.", false: "It is not stable." }[found.stable]
-        ?? "Linear equations do not decide whether it is stable.") : null,
-      tableOf({
-        caption: found.converged ? "Coordinates at the equilibrium" : "Where the search ended",
-        head: ["coordinate", "value", "unit"], rows: found.q.map((one) => [one.name, figure10(one.value), one.unit]),
-      }),
+      sheetOf(found.sheet),
       found.converged ? pictureButtons(view, button("Show the equilibrium", () =>
         view.studio.ask("show_equilibrium", { document: view.document, task: found.task }))) : null,
     ],
@@ -130,37 +112,26 @@ function polePart(view) {
 
 /** The plot and the table of poles, with a button that plays each mode. */
 function poleResult(view, found) {
-  const energy = make("div", { "aria-live": "polite" });
-  const plot = polePlot(found.poles, found.growing, (mode) => play(mode));
-  const buttons = new Map();
+  const energy = make("div", { "aria-live": "polite" }), plots = [], buttons = [];
 
   /** Plays a mode in the picture and lists its energy. */
   async function play(mode) {
     if (mode > found.captions.length) return;
     await view.studio.ask("show_mode", { document: view.document, task: found.task, number: mode });
-    plot.choose(mode);
-    buttons.forEach((one, key) => one.setAttribute("aria-pressed", String(key === mode)));
+    plots.forEach((plot) => plot.choose(mode));
+    buttons.forEach((one, k) => one.setAttribute("aria-pressed", String(k + 1 === mode)));
     refill(energy, energyTable(view, found, mode));
   }
 
-  const rows = found.poles.map((one) => {
-    const control = one.number <= found.captions.length
-      ? button(`Play mode ${one.number}`, () => play(one.number), { pressed: false }) : "";
-    if (control) buttons.set(one.number, control);
-    return [one.number, figure6(one.alpha), figure6(one.omega), figure6(one.frequency), figure6(one.damping_ratio),
-      figure6(one.modal_mass), control];
-  });
-  return [
-    make("p", { class: found.equilibrium ? "" : "error" }, found.equilibrium
-      ? `Linearized about ${found.about}.` : `Linearized about ${found.about}, which is not an equilibrium.`),
-    found.note ? make("p", { class: "help" }, found.note) : null,
-    plot.element,
-    tableOf({
-      caption: "Poles; of conjugate pairs the upper one",
-      head: ["pole", "α [1/s]", "ω [rad/s]", "frequency [Hz]", "damping ratio", "modal mass", "mode shape"], rows,
-    }),
-    pictureButtons(view), energy,
-  ];
+  /** The button that plays the mode of a row. */
+  function playButton(row) {
+    if (row >= found.captions.length) return "";
+    buttons.push(button(`Play mode ${row + 1}`, () => play(row + 1), { pressed: false }));
+    return buttons.at(-1);
+  }
+
+  return [sheetOf(found.sheet, { beside: playButton, besideHead: "mode shape", chosen: play, plots }),
+    pictureButtons(view), energy];
 }
 
 /** The shares of the bodies in the kinetic energy of a mode, the largest first. */
@@ -189,21 +160,6 @@ function wholeOf(control, otherwise) {
 /** The number of an entry; null where it is empty. */
 function numberOf(control) {
   return control.value === "" ? null : Number(control.value);
-}
-
-/** A number with ten digits at most. */
-function figure10(value) {
-  return value === null ? "not finite" : String(Number(value.toPrecision(10)));
-}
-
-/** A number with six digits at most; "" for none. */
-function figure6(value) {
-  return value === null || value === undefined ? "" : String(Number(value.toPrecision(6)));
-}
-
-/** An error or a tolerance with two digits; "" for none. */
-function figure(value) {
-  return value === null || value === undefined ? "" : value.toExponential(1);
 }
 
 export { openAnalysis as open };

@@ -11,8 +11,8 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any, Literal
 
 from kinemorph.codegen.reading.expression_tree import Tree
-from kinemorph.display.tables.grid import Facts as Facts
-from kinemorph.display.tables.grid import Grid as Grid
+from kinemorph.display.faces.grid import Facts as Facts
+from kinemorph.display.faces.grid import Grid as Grid
 from kinemorph.frozen import dataclass
 
 if TYPE_CHECKING:

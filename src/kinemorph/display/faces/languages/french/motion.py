@@ -5,30 +5,40 @@ from __future__ import annotations
 TEXTS = {
     # equilibrium
     "Equilibrium": "Équilibre",
-    "It is stable: small motions about it decay or stay small.": (
-        "Il est stable : les petits mouvements autour de lui s'amortissent ou restent petits."
-    ),
-    "It is not stable: some small motions about it grow.": (
-        "Il n'est pas stable : certains petits mouvements autour de lui s'amplifient."
-    ),
-    "Linear equations do not decide whether it is stable.": (
-        "Les équations linéarisées ne permettent pas de conclure à sa stabilité."
-    ),
     "The search began at the initial state of the model.": "La recherche part de l'état initial du modèle.",
-    "An equilibrium was found after {n} iterations; forces of up to {force} N m or N are left.": (
-        "Un équilibre a été trouvé en {n} itérations ; il reste des efforts d'au plus {force} N m ou N."
-    ),
-    "No equilibrium was found in {n} iterations: forces of up to {force} N m or N are not balanced.": (
-        "Aucun équilibre n'a été trouvé en {n} itérations : des efforts allant jusqu'à {force} N m ou N ne sont pas "
-        "équilibrés."
-    ),
     "No equilibrium can be searched for. The program says: ": (
         "La recherche d'un équilibre n'est pas possible. Message du programme : "
     ),
     "Coordinates at the equilibrium": "Coordonnées à l'équilibre",
     "coordinate": "coordonnée",
-    "The other coordinates are not listed.": "Les autres coordonnées ne sont pas indiquées.",
-    "The robot at its equilibrium.": "Le robot à l'équilibre.",
+    "No equilibrium was found.": "Aucun équilibre n'a été trouvé.",
+    "An equilibrium was found.": "Un équilibre a été trouvé.",
+    "Where the search ended": "Où la recherche s'est terminée",
+    "stability": "stabilité",
+    "stable": "stable",
+    "not stable": "instable",
+    "not decided by linear equations": "les équations linéarisées ne permettent pas de conclure",
+    "because": "car",
+    "unbalanced force": "effort non équilibré",
+    "iterations": "itérations",
+    "nothing can move.": "rien ne peut bouger.",
+    "a disturbance, mostly of {a}, grows by a factor e in {b} s.": (
+        "une perturbation, surtout de {a}, croît d'un facteur e en {b} s."
+    ),
+    "no force opposes a displacement in one direction, mostly of {a}.": (
+        "aucun effort ne s'oppose à un déplacement dans une direction, surtout de {a}."
+    ),
+    "every disturbance dies away, the slowest by a factor e in {a} s.": (
+        "toute perturbation s'amortit, la plus lente d'un facteur e en {a} s."
+    ),
+    "it is a minimum of potential energy; small oscillations stay small but do not all die away.": (
+        "c'est un minimum de l'énergie potentielle ; les petites oscillations restent petites mais ne s'amortissent "
+        "pas toutes."
+    ),
+    "some oscillations neither grow nor die away in linear equations.": (
+        "certaines oscillations ne s'amplifient ni ne s'amortissent selon les équations linéarisées."
+    ),
+    "{robot} at rest": "{robot} au repos",
     "Sampled controllers take no part in it, because their outputs are held between samples: {names}.": (
         "Les régulateurs échantillonnés n'y participent pas, car leurs sorties sont maintenues entre les "
         "échantillons : {names}."
@@ -39,25 +49,27 @@ TEXTS = {
     # poles
     "Poles": "Pôles",
     "pole": "pôle",
-    "real part [1/s]": "partie réelle [1/s]",
-    "imaginary part [rad/s]": "partie imaginaire [rad/s]",
-    "frequency [Hz]": "fréquence [Hz]",
+    "real part": "partie réelle",
+    "imaginary part": "partie imaginaire",
+    "frequency": "fréquence",
+    "modal mass": "masse modale",
+    "{n} more row is not listed.": "{n} autre ligne n'est pas indiquée.",
+    "{n} more rows are not listed.": "{n} autres lignes ne sont pas indiquées.",
+    "Linearized about {state}.": "Linéarisé autour de {state}.",
+    "the equilibrium": "l'équilibre",
+    "the initial state, as no equilibrium was found": "l'état initial, car aucun équilibre n'a été trouvé",
+    "{n} of {m} poles grows: unstable.": "{n} des {m} pôles s'amplifie : instable.",
+    "{n} of {m} poles grow: unstable.": "{n} des {m} pôles s'amplifient : instable.",
+    "the given state": "l'état donné",
+    "the initial state": "l'état initial",
+    "the equilibrium at {where}": "l'équilibre {where}",
+    "the steady motion of the initial state": "le mouvement permanent de l'état initial",
+    "No pole grows.": "Aucun pôle ne s'amplifie.",
     "damping ratio": "taux d'amortissement",
-    "The equations are linearized about the equilibrium.": "Les équations sont linéarisées autour de l'équilibre.",
-    "No equilibrium was found, so that the equations are linearized about the initial state.": (
-        "Aucun équilibre n'a été trouvé ; les équations sont donc linéarisées autour de l'état initial."
-    ),
-    "{n} of the {m} poles has": "{n} des {m} pôles a",
-    "{n} of the {m} poles have": "{n} des {m} pôles ont",
-    "{verdict} a positive real part: the motion grows.": (
-        "{verdict} une partie réelle positive : le mouvement s'amplifie."
-    ),
-    "No pole has a positive real part.": "Aucun pôle n'a de partie réelle positive.",
     "Poles; of conjugate pairs the upper one": "Pôles ; un seul par paire de conjugués",
     "Poles in the complex plane, with lines of constant damping ratio and of constant frequency.": (
         "Pôles dans le plan complexe, avec les lignes d'égal taux d'amortissement et d'égale fréquence."
     ),
-    "The other poles are not listed.": "Les autres pôles ne sont pas indiqués.",
     "The poles cannot be computed. The program says: ": (
         "Les pôles ne peuvent pas être calculés. Message du programme : "
     ),
@@ -106,9 +118,6 @@ TEXTS = {
     "Energies over time, and the error of their balance.": "Énergies en fonction du temps et erreur de leur bilan.",
     "Audit of run {name}": "Contrôle de la simulation {name}",
     "law": "loi",
-    "No law of conservation is violated.": "Aucune loi de conservation n'est violée.",
-    "{n} law of conservation is violated.": "{n} loi de conservation est violée.",
-    "{n} laws of conservation are violated.": "{n} lois de conservation sont violées.",
     "The run cannot be audited. The program says: ": (
         "La simulation ne peut pas être contrôlée. Message du programme : "
     ),

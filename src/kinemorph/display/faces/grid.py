@@ -31,6 +31,12 @@ class Facts(NamedTuple):
 
     rows: Sequence[tuple[str, object]]
 
+    def text(self) -> str:
+        """The facts as plain text, their values below each other."""
+        width = max((len(what) for what, _ in self.rows), default=0)
+        lines = [f"{what:{width}}   {value}".replace("\n", "\n" + " " * (width + 3)) for what, value in self.rows]
+        return "\n".join(lines) + "\n"
+
     def for_terminal(self) -> Table:
         """The facts as a table of the library rich, with two columns and no header."""
         from rich.table import Table
@@ -51,6 +57,7 @@ class Grid(NamedTuple):
     `tails`     number of columns on the right that are separated by a line
     `feet`      number of rows at the end that are separated by a line
     `note`      a sentence below the table
+    `marked`    rows that stand out
     """
 
     title: str
@@ -62,19 +69,20 @@ class Grid(NamedTuple):
     tails: int = 0
     feet: int = 0
     note: str = ""
+    marked: Sequence[int] = ()
 
     def for_terminal(self) -> Table:
-        """The table as a table of the library rich; cells that begin with a word of VERDICTS have its color."""
+        """The table as a table of the library rich, without its title; words of VERDICTS have their color."""
         from rich import box
         from rich.table import Table
         from rich.text import Text
 
-        title = self.title or None
-        table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", title_style="bold", pad_edge=False)
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
         for column in self.columns:
             table.add_column(column, justify="right" if column in self.right else "left", overflow="fold")
-        for row in self.rows:
-            table.add_row(*(Text(cell, style=VERDICTS.get(cell.partition(":")[0], "")) for cell in row))
+        for k, row in enumerate(self.rows):
+            looks = [VERDICTS.get(cell.partition(":")[0], "red" if k in self.marked else "") for cell in row]
+            table.add_row(*(Text(cell, style=look) for cell, look in zip(row, looks, strict=True)))
         return table
 
     def text(self) -> str:
@@ -95,7 +103,7 @@ class Grid(NamedTuple):
         if self.feet:
             written.insert(-self.feet, rule)
         written.insert(1, rule)
-        told = [self.title, *["  ".join(above)] * bool(self.groups), *written, *self._notes()]
+        told = [*[self.title] * bool(self.title), *["  ".join(above)] * bool(self.groups), *written, *self._notes()]
         return "\n".join(line.rstrip() for line in told) + "\n"
 
     def markdown(self) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from kinemorph.display.reports.languages.words import Words
+from kinemorph.display.faces.languages.words import Words
 
 VALUE = re.compile(r"'[^']*'|(?<![\w.'])[-+]?\d+(?:[.,]\d+)*(?:e[-+]?\d+)?(?![\w.]*[A-Za-z_])")
 SENTENCES = re.compile(r"(?<=[.]) (?=[A-Z])")  # between two sentences of a message

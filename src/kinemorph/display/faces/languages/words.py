@@ -15,10 +15,11 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from math import isfinite
 from typing import Any
 
-from kinemorph.display.reports.languages.french import FRENCH
-from kinemorph.display.tables.grid import Grid
+from kinemorph.display.faces.grid import Grid
+from kinemorph.display.faces.languages.french import FRENCH
 from kinemorph.errors import LanguageWarning, UnsupportedError, users_level
 from kinemorph.frozen import dataclass
 from kinemorph.words import did_you_mean
@@ -89,8 +90,11 @@ class Words:
                 stacklevel=users_level(),
             )
             found = text
-        found = self.language.spaced(found)
-        return found.format(**{name: self._value(value) for name, value in values.items()}) if values else found
+        return self.filled(self.language.spaced(found), **values)
+
+    def filled(self, text: str, **values: Any) -> str:
+        """A text of this language with values in the places of their names in braces."""
+        return text.format(**{name: self._value(value) for name, value in values.items()}) if values else text
 
     def _value(self, value: Any) -> str:
         if isinstance(value, bool):
@@ -168,3 +172,20 @@ class Words:
             groups=tuple((self(name) if name else "", count) for name, count in grid.groups),
             note=self(grid.note) if grid.note else "",
         )
+
+
+class PlainWords(Words):
+    """English texts and numbers in ASCII, as a terminal and programs show them."""
+
+    def number(self, value: Any, digits: int | str = 4) -> str:
+        """A number with so many significant digits, or in a format: -1.5e-09."""
+        value = float(value) + 0.0
+        return format(value, f".{digits}g" if isinstance(digits, int) else digits) if isfinite(value) else "not finite"
+
+    def integer(self, value: int) -> str:
+        """A whole number with separated thousands."""
+        return f"{value:,}"
+
+    def quoted(self, name: str) -> str:
+        """A name in quotes."""
+        return f"'{name}'"

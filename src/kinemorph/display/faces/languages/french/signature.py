@@ -4,9 +4,12 @@ from __future__ import annotations
 
 TEXTS = {
     "Verification": "Vérification",
-    "Checks: {n}; passed: {passed}; failed: {failed}; not applicable: {skipped}.": (
-        "Contrôles : {n} ; réussis : {passed} ; échoués : {failed} ; sans objet : {skipped}."
+    "{passed} passed, {failed} failed, {skipped} skipped, of {n} checks.": (
+        "{passed} réussis, {failed} échoués, {skipped} sans objet, sur {n} contrôles."
     ),
+    "random states": "états aléatoires",
+    "seed": "germe",
+    "backend": "moteur de calcul",
     "Random states: {states}, seed {seed}.": "États aléatoires : {states}, germe {seed}.",
     "Laws of mechanics": "Lois de la mécanique",
     "Code beside the interpreter": "Code comparé à l'interpréteur",

@@ -1,0 +1,51 @@
+"""A sheet as the HTML card of a notebook."""
+
+from __future__ import annotations
+
+from kinemorph import sheet as sheets
+from kinemorph.display.faces.blocks import text, written
+from kinemorph.display.faces.document import Block, Facts, Paragraph, Table
+from kinemorph.display.faces.grid import VERDICTS
+from kinemorph.display.faces.languages.words import Words
+from kinemorph.display.faces.thumbnails import robot_picture
+from kinemorph.display.html import MOST_ROWS, card, escaped, mark, note, picture_of, table
+from kinemorph.model.system import as_robot
+
+TONES = {"note": None, "text": None, "warning": "bad", "success": "good"}
+COLORS = {"green": "good", "yellow": "doubt", "bold red": "bad"}
+
+
+def card_of_sheet(sheet: sheets.Sheet) -> str:
+    """The card of a sheet: facts in a line, what it comes to, then the rest beside the picture of a robot."""
+    words, facts, parts, picture = Words(), [], [], ""
+    for part in sheet.parts:
+        if isinstance(part, sheets.Pose):
+            drawn = robot_picture(as_robot(part.model), part.q)
+            picture = picture_of(drawn.source, drawn.width, text(words, part.caption)) if drawn.source else ""
+            parts += [note(drawn.note)] if drawn.note else []
+        elif not isinstance(part, sheets.Points):
+            for block in written(part, words, MOST_ROWS):
+                if isinstance(block, Facts):
+                    facts += [f"{what} {value}" for what, value in block.rows]
+                elif isinstance(part, sheets.Verdict):
+                    parts.insert(0, _html(block))
+                else:
+                    parts.append(_html(block))
+    return card(sheet.kind, sheet.name, facts, parts, picture=picture)
+
+
+def _html(block: Block) -> str:
+    """A paragraph or a table as HTML."""
+    if isinstance(block, Paragraph):
+        return note("".join(map(str, block.pieces)), TONES[block.tone])
+    assert isinstance(block, Table)
+    grid = block.grid
+    rows = [[_cell(cell, k in grid.marked and not n) for n, cell in enumerate(row)] for k, row in enumerate(grid.rows)]
+    below = note(grid.note) if grid.note else ""
+    return table(grid.title, grid.columns, rows) + below
+
+
+def _cell(cell: str, marked: bool) -> str:
+    """A cell as HTML; words of a verdict, and the first cell of a row that stands out, are colored."""
+    tone = COLORS.get(VERDICTS.get(cell.partition(":")[0], ""), "bad" if marked else "")
+    return mark(cell, tone) if tone else escaped(cell, 140)

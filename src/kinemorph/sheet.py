@@ -1,0 +1,236 @@
+"""Sheets: what a result has to show, said once, beside its computation.
+
+    def sheet(self) -> Sheet:
+        rows = [(k + 1, self.alpha[k], self.frequency[k]) for k in range(len(self))]
+        return Sheet("Poles of", self.plant.name, (Table("poles", fields("number alpha frequency"), rows),))
+
+A sheet is data: raw numbers, with a key for programs, and a head and a unit for people. `display.faces` shows every
+sheet in a terminal, as text, as JSON, as the card of a notebook, in reports of every language and in the studio, and
+knows no type of result: an object of any class with a method `sheet` is shown everywhere.
+Texts are English. Values in a sentence are kept beside it (`Said`), so that reports can translate it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from kinemorph.frozen import dataclass
+
+Tone = Literal["text", "note", "warning", "success"]
+# how a value is written: significant digits, a format such as ".1e", or the words for its values; a text is a "name",
+# which stays as it is, a "word" or "sentence", which are translated
+Form: TypeAlias = int | str | Mapping[Any, str]
+
+STABILITY = {True: "stable", False: "not stable", None: "not decided by linear equations"}
+
+
+class Said(NamedTuple):
+    """A sentence and the values in the places of their names in braces.
+
+    Where `many` is given, it is the sentence for every number n but one.
+    """
+
+    text: str
+    values: Mapping[str, Any]
+    many: str = ""
+
+    def __str__(self) -> str:
+        text = self.many if self.many and self.values["n"] != 1 else self.text
+        shown = {name: f"{x:.4g}" if isinstance(x, float) else x for name, x in self.values.items()}
+        return text.format(**shown)
+
+
+Text: TypeAlias = str | Said
+
+
+def said(text: str, many: str = "", /, **values: Any) -> Said:
+    """A sentence with values: said("{n} of {m} poles grows.", "{n} of {m} poles grow.", n=2, m=6)."""
+    return Said(text, values, many)
+
+
+class Field(NamedTuple):
+    """A quantity: a fact, or a column of a table.
+
+    `key`    its name in JSON; with "" it is for people only
+    `head`   what people read; with "" it is for programs only. A name of the user is said("{name}", name=name)
+    `unit`   "m", "rad/s"; "" for none
+    """
+
+    key: str
+    head: Text
+    unit: str = ""
+    form: Form = 5
+
+
+# the quantities that several results have; each has one head, in one place
+QUANTITIES = {
+    one.key: one
+    for one in (
+        Field("alpha", "real part", "1/s", 6),
+        Field("omega", "imaginary part", "rad/s", 6),
+        Field("frequency", "frequency", "Hz", 6),
+        Field("damping_ratio", "damping ratio", "", 6),
+        Field("modal_mass", "modal mass", "", 6),
+        Field("name", "coordinate", form="name"),
+        Field("value", "value", form=10),
+        Field("unit", "unit", form="name"),
+        Field("stable", "stability", form=STABILITY),
+        Field("iterations", "iterations"),
+        Field("message", "", form="sentence"),
+        Field("status", "verdict", form="word"),
+        Field("worst", "worst", form=".1e"),
+        Field("tolerance", "tolerance", form=".0e"),
+        Field("states", "random states"),
+        Field("seed", "seed"),
+    )
+}
+
+
+def fields(keys: str, **heads: str) -> tuple[Field, ...]:
+    """The fields with these keys, from QUANTITIES; `heads` replaces what people read."""
+    return tuple(QUANTITIES[key]._replace(head=heads.get(key, QUANTITIES[key].head)) for key in keys.split())
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """Values, each with its head, one below the other."""
+
+    rows: Sequence[tuple[Field, Any]]
+
+    def data(self) -> dict[str, Any]:
+        """The values by the keys of their fields."""
+        return {one.key: plain(value) for one, value in self.rows if one.key}
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table: a value for every column in every row; None where there is none.
+
+    `key`      its name in JSON, where it is a list of objects; with "" it is for people only
+    `marked`   rows that stand out, such as poles that grow; where there is little room, they come first
+    `note`     a sentence below the table
+    """
+
+    key: str
+    columns: Sequence[Field]
+    rows: Sequence[Sequence[Any]]
+    title: Text = ""
+    note: Text = ""
+    marked: Sequence[int] = ()
+
+    def data(self) -> dict[str, Any]:
+        """{key: list of rows as objects}; {} for a table without a key."""
+        keys = [one.key for one in self.columns]
+        rows = [{key: plain(value) for key, value in zip(keys, row, strict=True) if key} for row in self.rows]
+        return {self.key: rows} if self.key else {}
+
+
+@dataclass(frozen=True)
+class Note:
+    """A sentence. Its tone says how it stands out; an empty text is shown nowhere."""
+
+    text: Text
+    tone: Tone = "text"
+    key: str = ""
+
+    def data(self) -> dict[str, Any]:
+        """{key: text} where it has a key."""
+        return {self.key: str(self.text)} if self.key else {}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a result comes to: a sentence in green where it `holds`, in red where not. `key` names `holds` in JSON."""
+
+    holds: bool
+    text: Text
+    key: str = ""
+
+    def data(self) -> dict[str, Any]:
+        """{key: holds} where it has a key."""
+        return {self.key: self.holds} if self.key else {}
+
+
+@dataclass(frozen=True, eq=False)
+class Pose:
+    """A picture of a robot or system at a configuration `q`, shape (nq,)."""
+
+    model: Any
+    q: Any
+    caption: Text
+
+    def data(self) -> dict[str, Any]:
+        """Nothing: pictures are for people."""
+        return {}
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Numbers of the complex plane, as a picture: poles in the plane "s", of which those on the right grow.
+
+    `values`   complex numbers, shape (n,), of conjugate pairs the upper one
+    `marked`   those that stand out
+    `caption`  a sentence below the picture, `note` a remark inside of it
+    """
+
+    values: Any
+    marked: Sequence[int]
+    caption: Text
+    plane: Literal["s"] = "s"
+    note: Text = ""
+
+    def data(self) -> dict[str, Any]:
+        """Nothing: the numbers are in a table."""
+        return {}
+
+
+class Data(NamedTuple):
+    """A value for programs only."""
+
+    key: str
+    value: Any
+
+    def data(self) -> dict[str, Any]:
+        """{key: value}."""
+        return {self.key: plain(self.value)}
+
+
+Part: TypeAlias = Facts | Table | Note | Verdict | Pose | Points | Data
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """What a result has to show: the `kind` of result, the `name` of what it is about, and parts in order.
+
+    `key` names `name` in JSON.
+    """
+
+    kind: str
+    name: str
+    parts: Sequence[Part] = field(default=())
+    key: str = "name"
+
+    def data(self) -> dict[str, Any]:
+        """The sheet for programs, as `--json` prints it: facts and tables by their keys."""
+        found: dict[str, Any] = {self.key: self.name}
+        for part in self.parts:
+            found |= part.data()
+        return found
+
+    def with_parts(self, *parts: Part) -> Sheet:
+        """The sheet with more parts at its end."""
+        return replace(self, parts=(*self.parts, *parts))
+
+
+def plain(value: Any) -> Any:
+    """A value that JSON can represent: numbers that are not finite become None, arrays and tuples lists."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(one) for key, one in value.items()}
+    if hasattr(value, "tolist"):  # an array or a number of NumPy
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [plain(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
