@@ -11,6 +11,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.errors import ModelError, ShapeError
 from kinemorph.model.couplings import followers
 from kinemorph.model.robot import Robot
+from kinemorph.model.units import numbers_in_si
 from kinemorph.words import did_you_mean
 
 Configuration = npt.ArrayLike | Mapping[str, float]
@@ -25,6 +26,7 @@ class NamedCoordinates:
 
     def configuration(self, q: Configuration) -> Array:
         """A configuration (nq,) from numbers in order or by name; raises ShapeError or ModelError for wrong input."""
+        q = numbers_in_si("q", q, dict(zip(self.robot.q_names, self.robot.q_units, strict=True)))
         try:
             if isinstance(q, Mapping):
                 values = self._around({self._index(name): float(value) for name, value in q.items()})

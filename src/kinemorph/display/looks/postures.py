@@ -13,6 +13,7 @@ from kinemorph.errors import ModelWarning, ShapeError, users_level
 from kinemorph.mechanics.constraints.newton_closing import assembled
 from kinemorph.mechanics.constraints.stances import stance
 from kinemorph.model.robot import Robot
+from kinemorph.model.units import numbers_in_si
 from kinemorph.words import did_you_mean, quoted
 
 
@@ -25,6 +26,7 @@ def posture(robot: Robot, q: Any = None, start: Any = None) -> Array:
     usual = np.array(start, dtype=float) if start else stance(robot)
     if q is None:
         return usual
+    q = numbers_in_si("q", q, dict(zip(robot.q_names, robot.q_units, strict=True)))
     values = _named(robot, q, usual) if isinstance(q, Mapping) else _numbers(q)
     if values.shape != (robot.nq,):
         raise ShapeError(f"q has shape {values.shape}, expected ({robot.nq},) for robot '{robot.name}'.")

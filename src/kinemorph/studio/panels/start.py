@@ -18,7 +18,7 @@ from kinemorph.mechanics.constraints.newton_closing import assembled
 from kinemorph.model.configuration import initial_configuration
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
-from kinemorph.model.units import quantity
+from kinemorph.model.units import kind_called, quantity
 from kinemorph.studio.jobs.page_tasks import document_data
 from kinemorph.studio.panels.editing import edit
 from kinemorph.studio.panels.same_in_python import Code, assign, call, command, same, script
@@ -139,9 +139,8 @@ def _values(system: System, q: Mapping[str, Any]) -> np.ndarray[Any, Any]:
             hint = did_you_mean(name, robot.q_names)
             raise ModelError(f"there is no coordinate '{name}', expected one of: {listed(robot.q_names)}.{hint}")
         place = robot.q_names.index(name)
-        kind = {"rad": "angle", "m": "length"}.get(robot.q_units[place], "number")
         try:
-            number = quantity(value, kind) if isinstance(value, str) else float(value)
+            number = quantity(value, kind_called(robot.q_units[place])) if isinstance(value, str) else float(value)
         except (TypeError, ValueError) as error:
             raise ModelError(f"coordinate '{name}': {error}. Write a number, or a text such as '30 deg'.") from None
         if not math.isfinite(number):
