@@ -37,7 +37,7 @@ def best_so_far(
     )
     axes.plot(counts[rises], best[rises], "o", color=LINES[1], markersize=4, zorder=4)
     _scale(axes, values[known], best)
-    _name(axes, "number of items", name)
+    _name(axes, "number of items", shown.label(name))
     frames.legend(axes, "lower right" if largest else "upper right")
     return figure
 

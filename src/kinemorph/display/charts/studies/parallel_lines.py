@@ -75,7 +75,7 @@ def parallel_lines(
     for k, (axis, span) in enumerate(zip(axes_of, ranges, strict=True)):
         _axis(axes, k, axis, span, each)
         _write_name(axes, k, axis.label, above > 0.2)
-    _measure_axis(figure, axes, colors, chosen, len(names), left + each * len(names), bottom)
+    _measure_axis(figure, axes, colors, shown.label(chosen), len(names), left + each * len(names), bottom)
     return figure
 
 

@@ -55,7 +55,7 @@ def response_curve(
         if k < count - 1:
             axes.set_xlabel("")
             axes.tick_params(labelbottom=False)
-        axes.set_ylabel(frames.shortened(name, 36), fontsize=9)
+        axes.set_ylabel(frames.shortened(shown.label(name), 36), fontsize=9)
     return figure
 
 
