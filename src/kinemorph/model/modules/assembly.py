@@ -23,7 +23,9 @@ from kinemorph.errors import ModelError, Problem
 from kinemorph.frozen import dataclass
 from kinemorph.model.input_reader import short
 from kinemorph.model.modules.catalog import JOINT_MODULES
+from kinemorph.model.modules.cube_shapes import TINTS
 from kinemorph.model.modules.module_types import TURNED, JointModule, ModuleType, Side, strangers
+from kinemorph.model.shapes import Color
 from kinemorph.model.topology import Edge, Method, SpanningTree, central_vertex, spanning_tree
 from kinemorph.shown import Shown
 from kinemorph.words import counted, did_you_mean, listed
@@ -161,6 +163,19 @@ class Assembly(Shown):
             found.append(tuple(name for name in self.names if name in reached))
             left = {name: None for name in left if name not in reached}
         return tuple(found)
+
+    @cached_property
+    def tints(self) -> dict[str, Color]:
+        """A tint for the colors of each module, by name: another one than those of the modules that are docked to it."""
+        beside: dict[str, set[str]] = {name: set() for name in self.names}
+        for docking in self.dockings:
+            beside[docking.a].add(docking.b)
+            beside[docking.b].add(docking.a)
+        found: dict[str, Color] = {}
+        for name in self.names:
+            taken = {found.get(other) for other in beside[name]}
+            found[name] = next((tint for tint in TINTS if tint not in taken), TINTS[0])
+        return found
 
     @property
     def is_tree(self) -> bool:

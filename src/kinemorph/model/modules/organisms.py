@@ -32,6 +32,7 @@ from kinemorph.model.building.reversed_joint import reversed_joint
 from kinemorph.model.configuration import neutral
 from kinemorph.model.joint import Joint
 from kinemorph.model.modules.assembly import Assembly, Docking, Module
+from kinemorph.model.modules.cube_shapes import TINTS, tinted
 from kinemorph.model.modules.module_types import draft_of
 from kinemorph.model.modules.occupancy import spatial_problems
 from kinemorph.model.parameter import Parameter
@@ -118,7 +119,13 @@ def organism_robot(
             builder.frame(f"{module.name}_port{port.side}", body, placement=compose(pose, port.pose))
     robot = builder.build()
     looks = dict.fromkeys(robot.body_names, ((), ())) | {b.name: (b.shapes, b.collisions) for b in made.bodies}
-    dressed = [replace(body, shapes=looks[body.name][0], collisions=looks[body.name][1]) for body in robot.bodies]
+    tints = {body: assembly.tints[module] for (module, _), (body, _) in made.seats.items()}
+    dressed = []
+    for body in robot.bodies:
+        shapes, collisions = looks[body.name]
+        if tints.get(body.name, TINTS[0]) != TINTS[0]:
+            shapes = tuple(replace(shape, color=tinted(shape.color, tints[body.name])) for shape in shapes)
+        dressed.append(replace(body, shapes=shapes, collisions=collisions))
     return replace(robot, bodies=tuple(dressed))
 
 
