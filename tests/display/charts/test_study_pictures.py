@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph.display.canvas import png_of
+from kinemorph.display.canvas import png_of, shortened
 from kinemorph.display.charts.studies.convergence_plots import best_so_far, estimate_so_far
-from kinemorph.display.charts.studies.frames import color_scale, shortened
+from kinemorph.display.charts.studies.frames import color_scale
 from kinemorph.display.charts.studies.histograms import Mark, histogram, shares
 from kinemorph.display.charts.studies.parallel_lines import parallel_lines
 from kinemorph.display.charts.studies.plotted_items import PlottedItems, axis_of

@@ -166,7 +166,7 @@ class Assembly(Shown):
 
     @cached_property
     def tints(self) -> dict[str, Color]:
-        """A tint for the colors of each module, by name: another one than those of the modules that are docked to it."""
+        """A tint for the colors of each module, by name: another one than those of the modules beside it."""
         beside: dict[str, set[str]] = {name: set() for name in self.names}
         for docking in self.dockings:
             beside[docking.a].add(docking.b)

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from kinemorph.display.canvas import Figure, save
+from kinemorph.display.canvas import Figure, save, shortened
 from kinemorph.display.charts.studies import frames
 from kinemorph.display.charts.studies.convergence_plots import best_so_far, estimate_so_far
 from kinemorph.display.charts.studies.histograms import MEAN, Mark, histogram, shares
@@ -166,7 +166,7 @@ def drawn_sensitivity(found: Sensitivity, measure: str | None = None, *, title: 
         return morris_plane(found.parts, indices["mu_star"], indices["sigma"], heading=heading, captions=told)
     bars = {"alone (first order)": indices["first"], "with interactions (total)": indices["total"]}
     return sensitivity_bars(
-        found.parts, bars, heading=heading, captions=told, label=f"share of the variance of {frames.shortened(name)}"
+        found.parts, bars, heading=heading, captions=told, label=f"share of the variance of {shortened(name)}"
     )
 
 
