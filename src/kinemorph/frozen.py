@@ -98,12 +98,23 @@ class Fixed:
 
 # ── methods that all classes share ────────────────────────────────────────────────────────────────────────────────────
 
+MOST_SHOWN = 50  # numbers of a table in the text of a record
 _MISSING = object()  # the default of an argument that is not given and has a `default_factory`
 
 
 def _repr(self: Any) -> str:
-    shown = [f"{field.name}={getattr(self, field.name)!r}" for field in dataclasses.fields(self) if field.repr]
+    shown = [f"{field.name}={_text(getattr(self, field.name))}" for field in dataclasses.fields(self) if field.repr]
     return f"{type(self).__qualname__}({', '.join(shown)})"
+
+
+def _text(value: Any) -> str:
+    """A value as text; of a table with many numbers, such as the vertices of a mesh, the size."""
+    first = value[0] if isinstance(value, tuple) and value else None
+    columns = len(first) if isinstance(first, tuple) else 1
+    number = first[0] if isinstance(first, tuple) and first else first
+    if isinstance(number, (int, float)) and len(value) * columns > MOST_SHOWN:
+        return f"<{len(value)}{f' x {columns}' if isinstance(first, tuple) else ''} numbers>"
+    return repr(value)
 
 
 def _eq(self: Any, other: Any) -> Any:
