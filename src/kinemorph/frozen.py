@@ -109,11 +109,10 @@ def _repr(self: Any) -> str:
 
 def _text(value: Any) -> str:
     """A value as text; of a table with many numbers, such as the vertices of a mesh, the size."""
-    first = value[0] if isinstance(value, tuple) and value else None
-    columns = len(first) if isinstance(first, tuple) else 1
-    number = first[0] if isinstance(first, tuple) and first else first
-    if isinstance(number, (int, float)) and len(value) * columns > MOST_SHOWN:
-        return f"<{len(value)}{f' x {columns}' if isinstance(first, tuple) else ''} numbers>"
+    row = value[0] if isinstance(value, tuple) and value else None
+    columns = row if isinstance(row, tuple) and row else (row,)
+    if isinstance(columns[0], (int, float)) and len(value) * len(columns) > MOST_SHOWN:
+        return f"<{len(value)}{f' x {len(columns)}' if columns is row else ''} numbers>"
     return repr(value)
 
 

@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
+from itertools import chain, repeat
 from typing import Any, NamedTuple
 
 from kinemorph.errors import Problem, ShapeError
@@ -151,10 +152,10 @@ def read_quantity(text: str, kind: str = "") -> tuple[float, str]:
 
 
 def numbers_in_si(what: str, given: Any, units: Mapping[str, str]) -> Any:
-    """Numbers in order or by name, or rows of them, with the value in SI in place of each text such as "30 deg".
+    """Numbers in order or by name, or rows of them, with texts such as "30 deg" in SI; anything else unchanged.
 
-    `units` has the unit of each name, in order; what it does not have stays as it is given. `what` is the name of the
-    numbers in messages. Raises ShapeError for a text that is not a quantity, or whose unit does not fit.
+    `units` are the units by name, in order; `what` names the numbers in messages. Raises ShapeError for a text that is
+    not a quantity, or whose unit does not fit.
     """
     if isinstance(given, Mapping):
         return {name: _texts_in_si(f"{what} '{name}'", raw, units.get(name, "")) for name, raw in given.items()}
@@ -162,7 +163,7 @@ def numbers_in_si(what: str, given: Any, units: Mapping[str, str]) -> Any:
         return given
     if any(isinstance(row, (list, tuple)) for row in given):
         return [numbers_in_si(what, row, units) for row in given]
-    known = [*units.items(), *[("", "")] * (len(given) - len(units))]
+    known = chain(units.items(), repeat(("", "")))
     return [_texts_in_si(f"{what} '{name}'", raw, unit) for raw, (name, unit) in zip(given, known, strict=False)]
 
 
@@ -175,8 +176,7 @@ def _texts_in_si(what: str, raw: Any, unit: str) -> Any:
     try:
         return quantity(raw, kind_called(unit))
     except ValueError as error:
-        plain = f"a plain number in {unit}" if unit else "a plain number"
-        problem = Problem.of(error.args[0], f"Correct it, or give {plain}.")
+        problem = Problem.of(error.args[0], f"Correct it, or give a plain number{unit and f' in {unit}'}.")
         raise ShapeError(f"{what}: {problem}") from None
 
 

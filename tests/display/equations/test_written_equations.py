@@ -226,7 +226,7 @@ def test_names_of_coordinates_may_be_latex() -> None:
         (["M", "theta"], "'M' for 'x' is the name of a parameter"),
         (["s", "s"], "'s' for 'x' is given twice"),
         (["a b", "c"], r"'a b' for 'x' cannot be a symbol; .* or LaTeX such as .theta_1"),
-        ([r"\input{x}", "c"], r"for 'x' contains the command .input, which symbols do not know. Write letters"),
+        ([r"\input{x}", "c"], r"for 'x' contains the command .input, which symbols do not know. Write LaTeX such as"),
         ({"tehta": "c"}, r"no coordinate 'tehta'.* Did you mean 'theta'\?"),
     ],
 )

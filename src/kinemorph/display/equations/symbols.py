@@ -114,9 +114,7 @@ def _parameter_names(parameters: Sequence[Parameter]) -> list[tuple[str, str]]:
 
 
 def _named(i: int, name: str, symbol: str, plain: bool) -> Names:
-    """The symbols of the coordinate with this index, name and LaTeX; if `plain` (v is the rate of q), also of v, a and
-    tau.
-    """
+    """The symbols of a coordinate by index, name and LaTeX; if `plain` (v is the rate of q), also of v, a and tau."""
     found: Names = {("q", i): (name, symbol)}
     if plain:
         stem, index = re.fullmatch(r"(.*?)(_\{\d+\}|_\w)?", symbol).groups(default="")  # type: ignore[union-attr]
@@ -128,9 +126,7 @@ def _named(i: int, name: str, symbol: str, plain: bool) -> Names:
 
 
 def _own_names(robot: Robot, names: CoordinateNames, taken: Collection[str]) -> dict[int, tuple[str, str]]:
-    """The names that the user chooses for coordinates, plain and LaTeX, by index in q: identifiers that no parameter
-    has, or LaTeX that begins with a backslash, which is an identifier in plain text.
-    """
+    """Plain and LaTeX names that the user chooses for coordinates, by index in q: identifiers that no parameter has."""
     known = robot.q_names
     if isinstance(names, str):
         if names not in ("numbers", "joints"):
@@ -157,8 +153,7 @@ def _own_names(robot: Robot, names: CoordinateNames, taken: Collection[str]) -> 
     raw = {i: name for i, name in chosen.items() if isinstance(name, str) and name.startswith("\\")}
     for i, name in raw.items():
         if problem := symbol_problem(name):
-            remedy = r"Write letters, indices and accents, such as \theta_1."
-            raise UnsupportedError(f"names: {name!r:.60} for '{known[i]}' {problem}. {remedy}")
+            raise UnsupportedError(rf"names: {name!r:.60} for '{known[i]}' {problem}. Write LaTeX such as \theta_1.")
         chosen[i] = identifier(name)
     for i, name in chosen.items():
         if not isinstance(name, str) or not name.isidentifier():

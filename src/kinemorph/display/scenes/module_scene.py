@@ -11,7 +11,6 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +27,7 @@ from kinemorph.model.modules.assembly import Assembly, Module
 from kinemorph.model.modules.cube_shapes import TINTS, tinted
 from kinemorph.model.modules.module_types import ModuleType, Side
 from kinemorph.model.robot import Robot
+from kinemorph.model.shapes import Color as ModelColor
 from kinemorph.model.topology import WORLD
 
 KEPT = 64  # module types whose looks are stored
@@ -88,7 +88,7 @@ def module_figure(
     name: str,
     modules: Iterable[Module],
     poses: Mapping[str, Pose],
-    tints: Mapping[str, tuple[float, ...]] = MappingProxyType({}),
+    tints: Mapping[str, ModelColor] | None = None,
 ) -> tuple[Figure, Array]:
     """The figure of modules at these poses, with tints by name, and the box (2, 3) [m] around it."""
     listed = tuple(modules)
@@ -100,7 +100,7 @@ def module_figure(
     first = 0
     for module, one in zip(listed, placed, strict=True):
         for owner, surface, color in looks[id(module.type)].parts:
-            r, g, b, a = tinted(color, tints.get(module.name, TINTS[0]))
+            r, g, b, a = tinted(color, (tints or {}).get(module.name, TINTS[0]))
             parts.append(Part(one.bodies[owner].name, first + owner, surface, (r, g, b, a)))
         first += len(one.bodies)
     p_all = np.concatenate([np.zeros((0, 3)), *(one.p for one in placed)])

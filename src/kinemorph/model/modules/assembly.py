@@ -167,14 +167,11 @@ class Assembly(Shown):
     @cached_property
     def tints(self) -> dict[str, Color]:
         """A tint for the colors of each module, by name: another one than those of the modules beside it."""
-        beside: dict[str, set[str]] = {name: set() for name in self.names}
-        for docking in self.dockings:
-            beside[docking.a].add(docking.b)
-            beside[docking.b].add(docking.a)
         found: dict[str, Color] = {}
-        for name in self.names:
-            taken = {found.get(other) for other in beside[name]}
-            found[name] = next((tint for tint in TINTS if tint not in taken), TINTS[0])
+        for module in self.modules:
+            docked = (self.docking(module.name, side) for side in module.type.sides)
+            taken = {found.get(docking.b) for docking in docked if docking is not None}
+            found[module.name] = next((tint for tint in TINTS if tint not in taken), TINTS[0])
         return found
 
     @property

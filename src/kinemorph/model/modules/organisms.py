@@ -119,13 +119,13 @@ def organism_robot(
             builder.frame(f"{module.name}_port{port.side}", body, placement=compose(pose, port.pose))
     robot = builder.build()
     looks = dict.fromkeys(robot.body_names, ((), ())) | {b.name: (b.shapes, b.collisions) for b in made.bodies}
-    tints = {body: assembly.tints[module] for (module, _), (body, _) in made.seats.items()}
-    dressed = []
-    for body in robot.bodies:
-        shapes, collisions = looks[body.name]
-        if tints.get(body.name, TINTS[0]) != TINTS[0]:
-            shapes = tuple(replace(shape, color=tinted(shape.color, tints[body.name])) for shape in shapes)
-        dressed.append(replace(body, shapes=shapes, collisions=collisions))
+    tints = {seat: assembly.tints[module] for (module, _), (seat, _) in made.seats.items()}
+    dressed, painted = list[Body](), dict[Any, Any]()
+    for one in robot.bodies:
+        (shapes, collisions), tint = looks[one.name], tints.get(one.name, TINTS[0])
+        if (id(shapes), tint) not in painted:  # modules of a type share their shapes
+            painted[id(shapes), tint] = tuple(replace(shape, color=tinted(shape.color, tint)) for shape in shapes)
+        dressed.append(replace(one, shapes=painted[id(shapes), tint], collisions=collisions))
     return replace(robot, bodies=tuple(dressed))
 
 

@@ -375,7 +375,8 @@ def _placed(
                 unknown.append(name)
     if unknown and isinstance(model, (System, Robot)):
         numbers = {**system_parameters(model), **body_masses.body_masses(model)}
-        inertial = {name: Parameter(name, numbers[name], _unit(name)) for name in unknown if name in numbers}
+        known_units = dict.fromkeys(body_masses.body_masses(model), "kg")
+        inertial = {n: Parameter(n, numbers[n], known_units.get(n, "")) for n in unknown if n in numbers}
         unknown = [name for name in unknown if name not in inertial]
         known = [*known, *numbers]
     if unknown:  # friction and restitution of rigid contacts are parameters of every plant
@@ -386,11 +387,6 @@ def _placed(
             if name not in of_plant:
                 raise _unknown(model, name, known, where)
     return _with_inertial(model, inertial), places, tuple(inertial)
-
-
-def _unit(name: str) -> str:
-    """The unit of an inertial number, where its name tells it."""
-    return "kg" if name.endswith(body_masses.ENDING) else ""
 
 
 def _with_inertial(model: Any, inertial: Mapping[str, Parameter]) -> Any:

@@ -29,7 +29,6 @@ from kinemorph.studies.items import Indices, Items
 
 ROOM = 2**27  # [bytes] that the samples of one batch may take
 LEAST = 64  # items of one batch, where there are so many
-TIMES = ("until", "step", "max_step")  # options of runs that are times
 SAMPLES = ("t", "q", "v", "x", "m", "u", "p")  # arrays of a segment
 
 
@@ -62,9 +61,9 @@ class Simulated:
         plant = self.setup.plant
         columns = {name: source.column.unit for name, source in sources(Segment.empty(plant)).items()}
         found = {
-            name: "s" if column in TIMES else getattr(plant, group)[plant.index(group, column)].unit
+            name: getattr(plant, group)[plant.index(group, column)].unit
             for name, (group, column) in self.setup.places.items()
-            if group != "option" or column in TIMES
+            if group != "option"
         }
         for measure in (*self.laws, *self.functions):
             column = measure.extreme[1] if measure.extreme else str(measure.law).replace("`", "")
