@@ -12,7 +12,11 @@ from typing import Any
 
 import pytest
 
+from kinemorph.display.reports.chapters import elements
 from kinemorph.frozen import dataclass
+from kinemorph.model.elements.contact.contact_laws import EasyDynNormal
+from kinemorph.model.elements.contact.contacts import Contact
+from kinemorph.model.shapes import Mesh
 
 MAKERS = {"ours": dataclass, "theirs": dataclasses.dataclass}
 
@@ -133,3 +137,20 @@ def test_what_the_standard_library_does_with_dataclasses(kinds: dict[str, Any]) 
             assert (name, mass) == ("a", 2.0)
     assert kinds["Part"].__match_args__ == ("name", "mass", "tags", "hidden")
     assert pickle.loads(pickle.dumps(Kept("a", 2.0))) == Kept("a", 2.0)
+
+
+def test_the_text_of_a_record_has_the_sizes_of_long_tables_only() -> None:
+    """A contact with a mesh printed all vertices."""
+    corners = tuple((float(k), 0.0, 1.0) for k in range(1532))
+    contact = Contact("foot", "leg", EasyDynNormal(1e4, 1e2), shape=Mesh(corners, ((0, 1, 2),), "foot.stl"))
+    mesh = "Mesh(vertices=<1532 x 3 numbers>, faces=((0, 1, 2),), source='foot.stl'"
+    assert mesh in repr(contact) and len(repr(contact)) < 1000
+    twelve = Mesh(corners[:12], ())
+    assert repr(twelve.vertices) in repr(twelve)
+
+
+def test_reports_group_elements_with_the_same_data_only() -> None:
+    """Data are compared, not their texts, in which long tables are sizes."""
+    meshes = [Mesh(tuple((x, float(k), 0.0) for k in range(60)), ()) for x in (0.0, 0.0, 1.0)]
+    feet = [Contact(f"foot{k}", "leg", EasyDynNormal(1e4, 1e2), shape=mesh) for k, mesh in enumerate(meshes)]
+    assert [len(group) for _, group in elements._groups(feet)] == [2, 1]

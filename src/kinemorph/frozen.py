@@ -98,12 +98,22 @@ class Fixed:
 
 # ── methods that all classes share ────────────────────────────────────────────────────────────────────────────────────
 
+MOST_SHOWN = 50  # numbers of a table in the text of a record
 _MISSING = object()  # the default of an argument that is not given and has a `default_factory`
 
 
 def _repr(self: Any) -> str:
-    shown = [f"{field.name}={getattr(self, field.name)!r}" for field in dataclasses.fields(self) if field.repr]
+    shown = [f"{field.name}={_text(getattr(self, field.name))}" for field in dataclasses.fields(self) if field.repr]
     return f"{type(self).__qualname__}({', '.join(shown)})"
+
+
+def _text(value: Any) -> str:
+    """A value as text; of a table with many numbers, such as the vertices of a mesh, the size."""
+    row = value[0] if isinstance(value, tuple) and value else None
+    columns = row if isinstance(row, tuple) and row else (row,)
+    if isinstance(columns[0], (int, float)) and len(value) * len(columns) > MOST_SHOWN:
+        return f"<{len(value)}{f' x {len(columns)}' if columns is row else ''} numbers>"
+    return repr(value)
 
 
 def _eq(self: Any, other: Any) -> Any:

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 import kinemorph
 from kinemorph import Parameter, RobotBuilder, System, library, simulate
 from kinemorph.cli import app
+from kinemorph.display.looks import postures as looks
 from kinemorph.elements import PD, Automaton, Edge, Phase, Rhythmic
 from kinemorph.errors import ModelError, ShapeError, UnsupportedError
 
@@ -105,3 +106,36 @@ def test_methods_have_the_names_by_which_users_come() -> None:
         simulate(BALL, 0.1, method="midpoint", step=0.01)
     told = CliRunner().invoke(app, ["simulate", "pendulum", "--time", "0.1", "--method", "rk45"])
     assert told.exit_code == 0 and "dormand_prince" in told.output
+
+
+def test_states_given_in_python_take_texts_with_units_like_model_files() -> None:
+    """They were refused as "could not convert string to float: '30 deg'"."""
+    robot, posed = library.double_pendulum(), (np.pi / 6.0, 0.0)
+    for q in ({"q1": "30 deg"}, ["30 deg", 0]):
+        run = simulate(robot, 0.01, q=q, v={"q2": "60 rpm"})
+        assert run.q[0] == pytest.approx(posed) and run.v[0] == pytest.approx((0.0, 2.0 * np.pi))
+        assert kinemorph.poles(robot, q=q, p={"m1": "500 g"}).values == pytest.approx(
+            kinemorph.poles(robot, q=posed, p={"m1": 0.5}).values
+        )
+        assert np.allclose(kinemorph.linearize(robot, q=q).A, kinemorph.linearize(robot, q=posed).A)
+        assert looks.posture(robot, q)[0] == pytest.approx(posed[0])
+    for rows in ({"q1": ["30 deg", 0]}, [["30 deg", 0], [0, 0]]):
+        assert kinemorph.simulate_batch(robot, 0.01, q=rows).q[:, 0] == pytest.approx(np.array([posed, (0, 0)]))
+    assert kinemorph.loops.close_loops(library.four_bar(), {"q1": "50 deg"}).q[0] == pytest.approx(np.radians(50.0))
+    mended = " Correct it, or give a plain number in rad."
+    for q, told in (
+        ({"q1": "5 cm"}, f"q 'q1': '5 cm' has the unit of a length, expected an angle such as '30 deg'.{mended}"),
+        ([0, "abc"], f"q 'q2': 'abc' is not a number with a unit such as '30 deg'.{mended}"),
+        (
+            {"q1": "5 degr"},
+            "q 'q1': the unit 'degr' is not known, expected one such as 'mm' or 'kg m^2'. Did you mean 'deg'?",
+        ),
+    ):
+        for call in (
+            lambda q: simulate(robot, 0.01, q=q),
+            lambda q: kinemorph.poles(robot, q=q),
+            lambda q: kinemorph.draw(robot, q),
+        ):
+            with pytest.raises(ShapeError) as error:
+                call(q)
+            assert str(error.value) == told

@@ -316,9 +316,9 @@ def test_the_start_names_only_what_differs_and_refuses_what_is_wrong(page: Page,
     for q, said in (
         ({"pol": 1}, "Did you mean 'pole'"),
         ({"pole": "3 m"}, "expected an angle"),
-        ({"pole": []}, "Write a"),
+        ({"pole": []}, "expected 2 numbers, or some of them by name"),
     ):
-        with pytest.raises(ModelError, match=said):
+        with pytest.raises(KinemorphError, match=said):
             page.ask("store_start", document="cart.toml", q=q)
     with pytest.raises(UnsupportedError, match="expected settings, or a run or start of the file"):
         page.ask("store_start", document="cart.toml", q={}, place="bodies")

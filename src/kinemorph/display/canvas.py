@@ -36,6 +36,7 @@ PALETTE: tuple[RGB, ...] = (
     (0.52, 0.45, 0.66),  # violet
     (0.78, 0.38, 0.33),  # brick
 )
+LONG = 26  # characters of a label on an axis; longer ones are cut in the middle
 INK = "#22262b"
 PALE = "#8a929c"
 GROUND = "#d5dae0"
@@ -79,6 +80,16 @@ def said(text: str, **values: str | float) -> str:
 
 
 # ── figures ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def shortened(text: str, most: int = LONG) -> str:
+    """A text of a picture, cut in the middle to `most` characters, because names differ at their ends; dollar signs are
+    no formulas.
+    """
+    if len(text) > most:
+        front = (most - 1) // 2
+        text = f"{text[:front]}…{text[len(text) - (most - 1 - front) :]}"
+    return text.replace("$", r"\$")
 
 
 def blank(width: float, height: float, dpi: float = 110.0) -> Figure:

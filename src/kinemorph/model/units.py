@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple
+from itertools import chain, repeat
+from typing import Any, NamedTuple
 
-from kinemorph.errors import Problem
+from kinemorph.errors import Problem, ShapeError
 from kinemorph.words import did_you_mean
 
 LONGEST = 60  # characters; a unit may not be longer
@@ -136,7 +138,8 @@ def read_quantity(text: str, kind: str = "") -> tuple[float, str]:
         try:
             return float(text), ""
         except ValueError:
-            raise ValueError(f"{text[:LONGEST]!r} is not a number with a unit{_such_as(kind)}") from None
+            with_unit = "" if kind == "number" else f" with a unit{_such_as(kind)}"
+            raise ValueError(f"{text[:LONGEST]!r} is not a number{with_unit}") from None
     number, unit_text = float(match[1]), match[2]
     unit = parse_unit(unit_text)
     if kind in ("rate", "joint velocity") and "Hz" in unit_text:  # for these kinds 1/s means rad/s
@@ -146,6 +149,35 @@ def read_quantity(text: str, kind: str = "") -> tuple[float, str]:
         found = f"the unit of {with_article(what)}" if what else "a unit of another kind"
         raise ValueError(f"{text[:LONGEST]!r} has {found}, expected {with_article(kind)}{_such_as(kind)}")
     return in_si(number, unit), si_unit(unit_text)
+
+
+def numbers_in_si(what: str, given: Any, units: Mapping[str, str]) -> Any:
+    """Numbers in order or by name, or rows of them, with texts such as "30 deg" in SI; anything else unchanged.
+
+    `units` are the units by name, in order; `what` names the numbers in messages. Raises ShapeError for a text that is
+    not a quantity, or whose unit does not fit.
+    """
+    if isinstance(given, Mapping):
+        return {name: _texts_in_si(f"{what} '{name}'", raw, units.get(name, "")) for name, raw in given.items()}
+    if not isinstance(given, (list, tuple)):
+        return given
+    if any(isinstance(row, (list, tuple)) for row in given):
+        return [numbers_in_si(what, row, units) for row in given]
+    known = chain(units.items(), repeat(("", "")))
+    return [_texts_in_si(f"{what} '{name}'", raw, unit) for raw, (name, unit) in zip(given, known, strict=False)]
+
+
+def _texts_in_si(what: str, raw: Any, unit: str) -> Any:
+    """A number, or a list of numbers with the same unit, with texts in SI; anything else unchanged."""
+    if isinstance(raw, (list, tuple)):
+        return [_texts_in_si(what, item, unit) for item in raw]
+    if not isinstance(raw, str):
+        return raw
+    try:
+        return quantity(raw, kind_called(unit))
+    except ValueError as error:
+        problem = Problem.of(error.args[0], f"Correct it, or give a plain number{unit and f' in {unit}'}.")
+        raise ShapeError(f"{what}: {problem}") from None
 
 
 def in_si(number: float, unit: Unit) -> float:
@@ -256,6 +288,14 @@ def _fitting(kind: str) -> frozenset[tuple[int, ...]]:
 def kind_of(unit: Unit) -> str:
     """The first kind of quantity in `KINDS` that this unit fits; empty if it fits none."""
     return next((kind for kind in KINDS if unit.powers in _fitting(kind)), "")
+
+
+def kind_called(unit_text: str) -> str:
+    """The kind of quantity whose unit is given: "angle" for "rad"; "number" where there is no unit or no such kind."""
+    try:
+        return kind_of(parse_unit(unit_text or "1")) or "number"
+    except ValueError:
+        return "number"
 
 
 def fits(unit_text: str, kind: str) -> bool:

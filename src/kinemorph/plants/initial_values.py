@@ -11,6 +11,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.quaternions import quat_normalize
 from kinemorph.errors import ShapeError
 from kinemorph.model.parameter import parameters_of
+from kinemorph.model.units import numbers_in_si
 from kinemorph.plants.user_laws import Column, completed
 from kinemorph.words import did_you_mean, quoted
 
@@ -26,12 +27,14 @@ def initial_values(plant: Plant, group: str, given: Any = None) -> Array:
     """The values of a group ("q", "v", "x", "m", "u", "p"): those given, in order or by name, else the defaults.
 
     States x may be given without the accounts of energy, which then begin at 0, and parameters p without those of rigid
-    contacts. Raises ShapeError for a wrong length, an unknown name or a number that is not finite.
+    contacts. A number may be a text with a unit, such as "30 deg". Raises ShapeError for a wrong length, an unknown
+    name, a unit that does not fit, or a number that is not finite.
     """
     columns: tuple[Column, ...] = getattr(plant, group)
     values = np.array(plant.start[group], dtype=float)
     if given is None:
         return values
+    given = in_si(plant, group, given)
     if isinstance(given, Mapping):
         for name, value in given.items():
             values[plant.index(group, name)] = value
@@ -62,6 +65,14 @@ def initial_values(plant: Plant, group: str, given: Any = None) -> Array:
     if group == "p":
         check_contact_numbers(plant, values)
     return _placed(plant, values) if group == "q" else values
+
+
+def in_si(plant: Plant, group: str, given: Any) -> Any:
+    """The numbers of a group as they are given, in order or by name, with texts such as "30 deg" in SI."""
+    columns: tuple[Column, ...] = getattr(plant, group)
+    if isinstance(given, Mapping):
+        given = {columns[plant.index(group, name)].name: value for name, value in given.items()}
+    return numbers_in_si(group, given, {column.name: column.unit for column in columns})
 
 
 def unknown_name(plant: Plant, group: str, name: str) -> ShapeError:

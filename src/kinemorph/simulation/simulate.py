@@ -95,8 +95,8 @@ def simulate(
     `start`. Without both, the run lasts as long as the settings of the system say.
 
     Initial state. Each group is a sequence in the order of the plant, or a dict of some values by name. Values that are
-    not given are the defaults of the system. Where there are constraints, named values of q and v are kept and the
-    others follow.
+    not given are the defaults of the system. A value may be a text with a unit, such as "30 deg". Where there are
+    constraints, named values of q and v are kept and the others follow.
 
     `q`, `v`        configuration [rad or m] and velocity [rad/s or m/s]
     `x`             further continuous states, such as currents

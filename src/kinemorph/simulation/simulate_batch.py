@@ -20,7 +20,7 @@ from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import ModelWarning, ShapeError, UnsupportedError, users_level
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System, start_of
-from kinemorph.plants.initial_values import check_contact_numbers
+from kinemorph.plants.initial_values import check_contact_numbers, in_si
 from kinemorph.plants.loop_methods import LoopMethod
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import named_parameters, shared_plant
@@ -238,6 +238,7 @@ def _values(plant: Plant, group: str, given: Any, usual: Any = None) -> Array:
     `usual` is that of `_together`.
     """
     columns: tuple[Column, ...] = getattr(plant, group)
+    given = in_si(plant, group, given)
     if isinstance(given, (list, tuple)) and len({np.shape(row) for row in given if np.ndim(row) < 2}) > 1:
         raise ShapeError(f"{group} has rows of different lengths; expected (B, {len(columns)}).")
     if isinstance(given, Mapping):

@@ -11,7 +11,7 @@ import kinemorph as km
 from kinemorph.analysis.loops import close_loops as closing
 from kinemorph.analysis.loops.close_loops import close_loops, follow_loops
 from kinemorph.deriving.dynamics import Dynamics
-from kinemorph.errors import ModelError, ShapeError
+from kinemorph.errors import ShapeError
 from kinemorph.model.library.benchmark_linkages import bricard
 from support.cases.linkage_cases import linkage, watt
 
@@ -247,7 +247,7 @@ def test_a_coupled_joint_by_name_tells_its_leaders_coordinate() -> None:
     [
         ("x", ShapeError, "q is 'x'; expected 3 numbers, or some of them by name"),
         ({"q1": None}, ShapeError, "expected 3 numbers, or some of them by name"),
-        ({"Q1": 0.3}, ModelError, "no coordinate 'Q1'. Did you mean 'q1'? Known: q1, q2, q3"),
+        ({"Q1": 0.3}, ShapeError, "no coordinate 'Q1'. Did you mean 'q1'? Known: q1, q2, q3"),
         ([0.1, np.nan, 0.2], ShapeError, r"q is [0.1, nan, 0.2]; expected (3,) finite numbers"),
     ],
 )

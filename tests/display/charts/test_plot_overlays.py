@@ -89,7 +89,7 @@ def test_many_states_are_small_multiples_with_one_legend(walking: Trajectory) ->
     shown = [names for axes in multiples if (names := labels(axes))]
     assert shown == [["phase", "amplitude"]]  # one legend for all
     assert {len(axes.lines) for axes in multiples} == {2}
-    assert rates.get_ylabel().endswith("amplitude.rate [rad/s]") and labels(rates) == list(JOINTS)
+    assert rates.get_ylabel().endswith("amplitude.rate\n[rad/s]") and labels(rates) == list(JOINTS)
 
 
 @pytest.mark.parametrize("columns", [["q"], ["x"], ["q.hind_left_knee"], ["pd"], ["energy"]])

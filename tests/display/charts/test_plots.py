@@ -328,3 +328,23 @@ def test_small_numbers_do_not_run_into_the_label_of_their_axis() -> None:
     axes.plot([0.0, -0.002])
     factor_out(axes)
     assert axes.get_ylabel() == "energy.balance [10⁻³ J]"
+
+
+def test_labels_of_axes_with_long_names_fit_their_axes() -> None:
+    """They ran into each other and out of the figure; names of legends were cut already."""
+    builder = RobotBuilder("dog").body("thigh", mass=1.0, inertia=(1.0, 1.0, 1.0))
+    joint = "left_front_hip_abduction_and_rotation_joint"
+    run = simulate(builder.joint(joint, "revolute", "world", "thigh", axis=(0, 1, 0)).build(), 0.1, v=[1.0])
+    figure = plot(run, [f"q.{joint}", f"v.{joint}"])
+    figure.canvas.draw()
+    boxes = [axes.yaxis.label.get_window_extent() for axes in figure.axes]
+    assert boxes[1].y1 < boxes[0].y0 and boxes[0].y1 < figure.bbox.y1 and boxes[1].y0 > 0.0
+    assert min(box.x0 for box in boxes) >= 0.0
+    assert all(
+        "…" in axes.get_ylabel() and axes.get_ylabel().startswith(start)
+        for axes, start in zip(figure.axes, ("q.left", "v.left"), strict=True)
+    )
+    portrait = plot_phase(run)
+    portrait.canvas.draw()
+    heading = portrait.texts[0].get_window_extent()
+    assert heading.x1 < portrait.bbox.x1

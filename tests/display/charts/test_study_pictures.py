@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from kinemorph.display.canvas import png_of
+from kinemorph.display.canvas import png_of, shortened
 from kinemorph.display.charts.studies.convergence_plots import best_so_far, estimate_so_far
-from kinemorph.display.charts.studies.frames import color_scale, shortened
+from kinemorph.display.charts.studies.frames import color_scale
 from kinemorph.display.charts.studies.histograms import Mark, histogram, shares
 from kinemorph.display.charts.studies.parallel_lines import parallel_lines
 from kinemorph.display.charts.studies.plotted_items import PlottedItems, axis_of
@@ -18,6 +19,8 @@ from kinemorph.display.charts.studies.response_curves import response_curve
 from kinemorph.display.charts.studies.response_maps import response_map
 from kinemorph.display.charts.studies.sensitivity_plots import morris_plane, sensitivity_bars
 from kinemorph.errors import UnsupportedError
+from kinemorph.model.library import double_pendulum
+from kinemorph.studies import Range, Space, Values, load_study, sweep
 from kinemorph.studies.items import Column, items_of, label_column, number_column
 from kinemorph.studies.statistics.sobol import Bounded
 
@@ -236,3 +239,18 @@ def test_a_few_far_values_do_not_leave_one_color_for_all_others() -> None:
     norm, extend = color_scale(values)
     assert norm.vmax < 2.0 and extend in ("max", "both")
     assert color_scale(np.linspace(0.0, 1.0, 99))[1] == "neither"
+
+
+def test_axes_have_the_units_of_parts_and_measures(tmp_path: Path) -> None:
+    """Axes had names only: parts and measures never got a unit."""
+    space = Space({"m1": Range(0.5, 2.0, points=2), "q.q2": Range(0.0, 1.0, points=2)})
+    measures = {"far": "max(q.q1)", "force": "max(reaction.q1.fz)", "end": "v.q2", "q.q1 + 1": "q.q1 + 1"}
+    sweep(double_pendulum(), space, measures, until=0.1, workers=0, store=tmp_path / "two.study")
+    shown = load_study(tmp_path / "two.study")
+    for measure, label in (("far", "far [rad]"), ("force", "force [N]"), ("end", "end [rad/s]"), ("q.q1 + 1",) * 2):
+        plane, bar = shown.plot("map", measure).axes
+        assert {plane.get_xlabel(), plane.get_ylabel()} == {"m1 [kg]", "q.q2 [rad]"} and bar.get_ylabel() == label
+        for kind, axis in (("curve", "y"), ("convergence", "y"), ("histogram", "x")):
+            assert getattr(shown.plot(kind, measure).axes[0], f"get_{axis}label")() == label
+    weighed = sweep(double_pendulum(), Space({"link2.mass": Values([1.0])}), ["q.q1"], until=0.1, workers=0)
+    assert weighed.items.columns[0].unit == "kg"

@@ -205,6 +205,19 @@ def test_coordinates_may_have_names_of_their_own(names: Any) -> None:
     assert {"x [m]", "theta [rad]"} <= set(equations.legend)
 
 
+def test_names_of_coordinates_may_be_latex() -> None:
+    """They were refused, since no formula in Python can contain them."""
+    raw, plain = (equations_of_motion(cart("m"), names=names) for names in ([r"\bar{x}_1", r"\vartheta"], ["u", "w"]))
+    assert raw.latex == (
+        plain.latex.replace("{u}", "{\\bar{x}}_1").replace("{w}", r"{\vartheta}").replace(" w", r" \vartheta")
+    )
+    assert "dot.double(macron(x))_1" in raw.typst and "<mi>ϑ</mi>" in raw.mathml and "bar_x_1ddot" in raw.text
+    assert {"bar_x_1 = x [m]", "vartheta = theta [rad]"} <= set(raw.legend)
+    builder = RobotBuilder("arm").body("b", mass=1.0, inertia=(1.0, 1.0, 1.0), com=(0.5, 0.0, 0.0))
+    arm = builder.joint(r"\theta_1", "revolute", "world", "b", axis=(0, 1, 0)).build()
+    assert r"\ddot{\theta}_1" in equations_of_motion(arm, names="joints").latex
+
+
 @pytest.mark.parametrize(
     ("names", "sentence"),
     [
@@ -212,7 +225,8 @@ def test_coordinates_may_have_names_of_their_own(names: Any) -> None:
         (["x"], "names has 1 entries; expected 2"),
         (["M", "theta"], "'M' for 'x' is the name of a parameter"),
         (["s", "s"], "'s' for 'x' is given twice"),
-        (["a b", "c"], "'a b' for 'x' cannot be a symbol"),
+        (["a b", "c"], r"'a b' for 'x' cannot be a symbol; .* or LaTeX such as .theta_1"),
+        ([r"\input{x}", "c"], r"for 'x' contains the command .input, which symbols do not know. Write LaTeX such as"),
         ({"tehta": "c"}, r"no coordinate 'tehta'.* Did you mean 'theta'\?"),
     ],
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from kinemorph import library
@@ -14,6 +16,7 @@ from kinemorph.display.scenes.module_scene import module_scene, placed_look, por
 from kinemorph.display.scenes.scene import Figure, Scene
 from kinemorph.display.scenes.usual_view import replay_camera
 from kinemorph.model.modules import Assembly
+from kinemorph.model.modules.cube_shapes import MARKS, SILVER, TINTS, tinted
 from kinemorph.modules import assemble
 from support.cases.paper_organism import paper_organism
 from support.tools.each_case import each_case
@@ -59,6 +62,31 @@ def test_the_quick_picture_is_that_of_the_robot(name: str, assembly: Assembly) -
         assert abs(quick.quaternions[0, k] @ slow.quaternions[0, m]) > 1.0 - 1e-12
         assert np.abs(corners(quick, body) - corners(slow, body)).max() <= rod
     assert pack(scene, replay_camera(scene, None, None))
+
+
+def colors(figure: Figure, body: str) -> set[tuple[float, ...]]:
+    """The colors of the shapes of a body."""
+    owner = figure.bodies.index(body)
+    return {part.color for part in figure.parts if part.owner == owner and part.layer == "shapes"}
+
+
+@each_case(("root", "grid"), [("paper", paper_organism()), ("square", "\n".join(["B>0 B>1 B>2", "B>3 B>4 B>5"]))])
+def test_modules_beside_each_other_have_different_colors_and_equal_plates(root: str, grid: Any) -> None:
+    """All modules of a type had one color, so that nobody saw where one ends."""
+    del root
+    assembly = assemble(grid)
+    shades = {(*tinted(SILVER, tint), 1.0) for tint in TINTS}
+    marks = {(*mark[:3], 1.0) for mark in MARKS}
+    slow, lumped = (scene_of(assembly.robot(dyads=dyads)).figures[0] for dyads in ("halves", "adapted"))
+    for figure in (slow, lumped, module_scene(assembly).figures[0]):
+        seen: dict[str, set[tuple[float, ...]]] = {}
+        for body in figure.bodies:
+            seen.setdefault(body.partition("_")[0], set()).update(colors(figure, body))
+        assert all(len(seen[name] & shades) == 1 and marks <= seen[name] for name in assembly.names)
+        assert all(seen[docking.a] & shades != seen[docking.b] & shades for docking in assembly.dockings)
+        assert {name: seen[name] & shades for name in seen} == {
+            name: {(*tinted(SILVER, assembly.tints[name]), 1.0)} for name in seen
+        }
 
 
 def test_ports_are_the_frames_of_the_robot() -> None:

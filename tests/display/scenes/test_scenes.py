@@ -388,8 +388,8 @@ def test_traces_are_points_of_bodies() -> None:
         (lambda run: scene_of([]), UnsupportedError, "there is nothing to show"),
         (lambda run: scene_of("arm.urdf"), ModelError, "model is 'arm.urdf'; expected a Robot, a System"),
         (lambda run: scene_of({"a": 3}), ModelError, "'a' is 3, an int; expected a Robot, a System"),
-        (lambda run: scene_of(library.scara(), q=[0.0]), ShapeError, r"q has shape \(1,\), expected \(4,\)"),
-        (lambda run: scene_of(library.pendulum(), q=[np.nan]), ShapeError, "is not finite"),
+        (lambda run: scene_of(library.scara(), q=[0.0]), ShapeError, r"q has shape \(1,\); expected \(4,\)"),
+        (lambda run: scene_of(library.pendulum(), q=[np.nan]), ShapeError, "finite numbers"),
         (lambda run: scene_of(run, q=[0.0, 0.0]), UnsupportedError, "q is given for a run"),
         (
             lambda run: scene_of(library.scara(), q="x"),

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinemorph import Body, RobotBuilder, System, elements, simulate
+from kinemorph import Body, RobotBuilder, System, elements, library, simulate
 from kinemorph.algebra.scalar import where
-from kinemorph.elements import JointFriction, Rope
+from kinemorph.elements import PD, JointFriction, Rope
 from kinemorph.errors import ChatterWarning
 from kinemorph.simulation.results.trajectory import Trajectory
 
@@ -83,3 +83,14 @@ def test_friction_takes_implicit_steps_only_where_it_is_stiff(friction: float, m
     run, exact = (simulate(rubbing(friction), 2.0, q=[-1.2], output_step=0.02, **more) for more in ({}, {"rtol": 1e-9}))
     assert run.statistics.method == method
     assert np.abs(run.q - exact.q).max() < most * np.ptp(exact.q)
+
+
+def test_a_run_that_fails_and_its_warning_advise_the_same_step() -> None:
+    """The run said step=0.001, the warning 0.0038 s."""
+    held = System(library.double_pendulum(), (PD("hold", ("q1", "q2"), kp=5e4, kd=10.0),))
+    with pytest.warns(ChatterWarning, match=r"'hold\.2' at t = 0 s .* Take steps of at most 0\.001 s, or"):
+        run = simulate(held, 1.0, q=[1.0, 0.0], step=0.01, method="rk4")
+    assert "The step of 0.01 s is too large: try step=0.001." in run.outcome.message
+    damped = System(library.double_pendulum(), (PD("hold", ("q1", "q2"), kp=100.0, kd=300.0),))
+    with pytest.warns(ChatterWarning, match=r"at most 0\.00079 s, or"):  # a tenth is still unstable
+        simulate(damped, 1.0, q=[1.0, 0.0], step=0.01, method="rk4")

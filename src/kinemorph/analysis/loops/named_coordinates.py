@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.errors import ModelError, ShapeError
+from kinemorph.errors import ShapeError
 from kinemorph.model.couplings import followers
 from kinemorph.model.robot import Robot
+from kinemorph.model.units import numbers_in_si
 from kinemorph.words import did_you_mean
 
 Configuration = npt.ArrayLike | Mapping[str, float]
@@ -24,10 +25,12 @@ class NamedCoordinates:
         self.leaders = {joint: row.leader for joint, row in followers(robot.couplings).items()}
 
     def configuration(self, q: Configuration) -> Array:
-        """A configuration (nq,) from numbers in order or by name; raises ShapeError or ModelError for wrong input."""
+        """A configuration (nq,) from numbers or texts with units; raises ShapeError for wrong input."""
+        q = numbers_in_si("q", q, dict(zip(self.robot.q_names, self.robot.q_units, strict=True)))
+        places = [self._index(name) for name in q] if isinstance(q, Mapping) else []
         try:
             if isinstance(q, Mapping):
-                values = self._around({self._index(name): float(value) for name, value in q.items()})
+                values = self._around(dict(zip(places, map(float, q.values()), strict=True)))
             else:
                 values = np.array(q, dtype=float)
         except (TypeError, ValueError):
@@ -55,7 +58,7 @@ class NamedCoordinates:
     def _index(self, coordinate: str) -> int:
         if coordinate not in self.robot.q_names:
             hint = did_you_mean(coordinate, self.robot.q_names)
-            raise ModelError(
+            raise ShapeError(
                 f"robot '{self.robot.name}' has no coordinate '{coordinate}'.{hint} Known: "
                 f"{', '.join(self.robot.q_names)}."
             )

@@ -30,6 +30,7 @@ from kinemorph.display.canvas import (
     plain_axes,
     said,
     save,
+    shortened,
     units_of,
 )
 from kinemorph.display.charts.batch_bands import (
@@ -60,6 +61,7 @@ from kinemorph.words import counted
 # all in inches
 WIDTH, LEFT, RIGHT = 9.0, 0.85, 0.35
 HANDLE, LETTER, WIDEST = 0.42, 0.062, 2.2  # a legend: the width of its lines, of a letter, and at most
+LETTER_UP = 0.066  # the width of a letter in the label of a vertical axis
 HEIGHT, LOW, SMALL = 1.9, 1.5, 1.25  # height of an axis, of one among panels, and of a small multiple
 GAP, BETWEEN = 0.3, 0.32  # space below each row, and between small multiples
 HEAD, BARE, BOTTOM, LEADING = 0.72, 0.3, 0.55, 0.17
@@ -293,9 +295,9 @@ def _draw_row(figure: Figure, row: Row, y: float, right: float, shown: Subject, 
         plain_axes(axes)
         _draw_family(axes, row, family, shown, factor)
         if row.cells > 1:
-            axes.set_title(family.word, fontsize=8, color=INK, loc="left", pad=3.0)
+            axes.set_title(shortened(family.word, round(width / LETTER)), fontsize=8, color=INK, loc="left", pad=3.0)
         if k == 0:
-            axes.set_ylabel(_y_label(row, unit), fontsize=9, color=INK)
+            axes.set_ylabel(_y_label(row, unit), fontsize=9, color=INK, linespacing=1.0)
             axes.yaxis.set_label_coords(-0.52 / width, 0.5)
         if last:
             axes.set_xlabel("t [s]", fontsize=9, color=INK)
@@ -312,10 +314,12 @@ def _y_label(row: Row, unit: str) -> str:
         shared = shared if row.block.alike else row.block.pattern.rpartition("*.")[2].replace("_", " ")
         what = shared or said({"x": "states", "y": "outputs"}[what])
     what = said(what) if what in SPOKEN else what
-    what = what if len(what) <= LONGEST_NAME else _cut(what)
     if len(row.block.names) == 1:
         what = row.block.names[0]
-    return f"{f'|Δ {what}|' if row.difference else what} [{units_of(unit)}]"
+    room = round((row.height + GAP) / LETTER_UP)
+    apart = "\n" if len(what) + len(unit) > room - 3 else " "  # the unit of a long name is in a line of its own
+    what = shortened(what, room - 4)
+    return f"{f'|Δ {what}|' if row.difference else what}{apart}[{units_of(unit)}]"
 
 
 def _add_legend(axes: Any, row: Row) -> None:
@@ -333,7 +337,7 @@ def _add_legend(axes: Any, row: Row) -> None:
     labels += sorted(over)
     axes.legend(
         [lines[label] for label in labels],
-        [_cut(said(label) if row.block.group in SPOKEN else label) for label in labels],
+        [shortened(said(label) if row.block.group in SPOKEN else label, LONGEST_NAME) for label in labels],
         loc="upper left",
         bbox_to_anchor=(1.0, 1.04),
         fontsize=8.0 if row.cells == 1 and len(labels) < 10 else 7.0,
@@ -343,12 +347,6 @@ def _add_legend(axes: Any, row: Row) -> None:
         frameon=False,
         labelcolor=INK,
     )
-
-
-def _cut(label: str) -> str:
-    """A name for a legend; the middle of a long one is left out, because names differ at their ends."""
-    half = (LONGEST_NAME - 1) // 2
-    return label if len(label) <= LONGEST_NAME else f"{label[:half]}…{label[-half:]}"
 
 
 # ── lines ─────────────────────────────────────────────────────────────────────────────────────────────────────────────

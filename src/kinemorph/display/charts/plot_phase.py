@@ -9,13 +9,14 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.display import series
-from kinemorph.display.canvas import FAILURE, INK, LINES, PALE, Figure, blank, plain_axes, save, units_of
+from kinemorph.display.canvas import FAILURE, INK, LINES, PALE, Figure, blank, plain_axes, save, shortened, units_of
 from kinemorph.display.charts.runs import Compared, failure_lines, line_style, named_runs, run_caption
 from kinemorph.errors import UnsupportedError
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.words import did_you_mean, quoted
 
 WIDTH, HEIGHT = 6.4, 5.2  # [inch]
+LONGEST = 50  # characters of a name
 ARROWS = 6  # number of arrows along a run
 
 
@@ -63,10 +64,10 @@ def plot_phase(
         axes.plot(q[:1], v[:1], "o", color=color, markerfacecolor="white", markersize=7, label="_start")
         ending = {"marker": "X", "color": FAILURE} if not run.outcome.ok else {"marker": "o", "color": color}
         axes.plot(q[-1:], v[-1:], markersize=6, linestyle="", label="_end", **ending)
-    axes.set_xlabel(f"q.{which} [{units_of(q_unit)}]", fontsize=9, color=INK)
-    axes.set_ylabel(f"v.{which} [{units_of(v_unit)}]", fontsize=9, color=INK)
+    axes.set_xlabel(f"{shortened(f'q.{which}', LONGEST)} [{units_of(q_unit)}]", fontsize=9, color=INK)
+    axes.set_ylabel(f"{shortened(f'v.{which}', LONGEST)} [{units_of(v_unit)}]", fontsize=9, color=INK)
     spoken = trajectory.name.replace("_", " ")
-    heading = f"{spoken}: phase portrait of {which}" if title is None else title
+    heading = shortened(f"{spoken}: phase portrait of {which}", LONGEST) if title is None else title
     figure.text(0.14, 1.0 - 0.3 / height, heading, fontsize=13, color=INK, va="center")
     if len(runs) == 1:
         figure.text(0.14, 1.0 - 0.54 / height, run_caption(trajectory), fontsize=8, color=PALE, va="center")

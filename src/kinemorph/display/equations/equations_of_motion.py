@@ -143,13 +143,13 @@ def equations_of_motion(
     gravity: Literal["symbol", "number"] = "symbol",
     names: CoordinateNames = "numbers",
 ) -> WrittenEquations:
-    """The equations of motion of a small robot in readable form, as text, LaTeX, typst and MathML.
+    r"""The equations of motion of a small robot in readable form, as text, LaTeX, typst and MathML.
 
     `form`         "forces": tau as a function of q, v, a;  "matrices": M(q) and h(q, v) of  M a + h = tau
     `parameters`   the parameters that stay symbols: "all", a list of names, or None (numbers everywhere)
     `gravity`      "symbol" writes g where gravity is a number along one axis; "number" writes numbers in any case
     `names`        of coordinates: "numbers" (q1, q2, ...), "joints" (as in `robot.q_names`), {"hinge": "theta"}, or a
-                   list with one name for each
+                   list with one name for each; names that begin with a backslash, as r"\theta_1", are LaTeX
 
     Parameters keep their names. Where one is called like another symbol, such as a mass M beside the mass matrix, the
     other symbol is changed.

@@ -19,6 +19,7 @@ from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import UnsupportedError
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.robot import Robot
+from kinemorph.vocabulary.typography.symbol_reader import symbol_problem
 from kinemorph.words import did_you_mean, quoted
 
 Names = dict[tuple[str, int | None], tuple[str, str]]
@@ -78,7 +79,8 @@ def symbols_of(dynamics: Dynamics, names: CoordinateNames = "numbers") -> Names:
     """Plain and LaTeX names of the entries of q, v, a, tau and p, {(port, index): (plain, LaTeX)}.
 
     `names` are those of the coordinates: "numbers" for q1, q2, ..., "joints" for `robot.q_names`, {name in q_names: new
-    name}, or a list with one name for each. Raises UnsupportedError where they are not possible.
+    name}, or a list with one name for each; new names may be LaTeX that begins with a backslash. Raises
+    UnsupportedError where they are not possible.
     """
     robot = dynamics.robot
     found: Names = {("p", i): names for i, names in enumerate(_parameter_names(dynamics.parameters))}
@@ -94,8 +96,8 @@ def symbols_of(dynamics: Dynamics, names: CoordinateNames = "numbers") -> Names:
         if taken & set(latex):
             latex = [rf"\mathrm{{{letter}}}_{{{i + 1}}}" for i in range(count)]
         found |= {(port, i): pair for i, pair in enumerate(zip(plain, latex, strict=True))}
-    for i, name in own.items():
-        found |= _named(i, name, is_plain(robot))
+    for i, (name, symbol) in own.items():
+        found |= _named(i, name, symbol, is_plain(robot))
     return found
 
 
@@ -111,12 +113,11 @@ def _parameter_names(parameters: Sequence[Parameter]) -> list[tuple[str, str]]:
     ]
 
 
-def _named(i: int, name: str, plain: bool) -> Names:
-    """The symbols of the coordinate with this index and name; if `plain` (v is the rate of q), also of v, a and tau."""
-    symbol = latex_name(name)
+def _named(i: int, name: str, symbol: str, plain: bool) -> Names:
+    """The symbols of a coordinate by index, name and LaTeX; if `plain` (v is the rate of q), also of v, a and tau."""
     found: Names = {("q", i): (name, symbol)}
     if plain:
-        stem, index = re.fullmatch(r"(.*?)(_\{\d+\})?", symbol).groups(default="")  # type: ignore[union-attr]
+        stem, index = re.fullmatch(r"(.*?)(_\{\d+\}|_\w)?", symbol).groups(default="")  # type: ignore[union-attr]
         # a dot is above the letter, without its index
         found["v", i] = (f"{name}dot", rf"\dot{{{stem}}}{index}")
         found["a", i] = (f"{name}ddot", rf"\ddot{{{stem}}}{index}")
@@ -124,8 +125,8 @@ def _named(i: int, name: str, plain: bool) -> Names:
     return found
 
 
-def _own_names(robot: Robot, names: CoordinateNames, taken: Collection[str]) -> dict[int, str]:
-    """The names that the user chooses for coordinates, by index in q: identifiers that no parameter has."""
+def _own_names(robot: Robot, names: CoordinateNames, taken: Collection[str]) -> dict[int, tuple[str, str]]:
+    """Plain and LaTeX names that the user chooses for coordinates, by index in q: identifiers that no parameter has."""
     known = robot.q_names
     if isinstance(names, str):
         if names not in ("numbers", "joints"):
@@ -133,7 +134,8 @@ def _own_names(robot: Robot, names: CoordinateNames, taken: Collection[str]) -> 
                 f"names is '{names}'; expected 'numbers', 'joints', a list of {robot.nq} names, or a dictionary."
             )
         chosen = dict(enumerate(known)) if names == "joints" else {}
-        chosen = {i: re.sub(r"\W+", "_", name) for i, name in chosen.items()}
+        kept = {i for i, name in chosen.items() if name.startswith("\\") and not symbol_problem(name)}
+        chosen = {i: name if i in kept else re.sub(r"\W+", "_", name) for i, name in chosen.items()}
     elif isinstance(names, Mapping):
         for name in names:
             if name not in known:
@@ -148,18 +150,23 @@ def _own_names(robot: Robot, names: CoordinateNames, taken: Collection[str]) -> 
                 f"names has {len(names)} entries; expected {robot.nq}, one for each of {quoted(known)}."
             )
         chosen = dict(enumerate(names))
+    raw = {i: name for i, name in chosen.items() if isinstance(name, str) and name.startswith("\\")}
+    for i, name in raw.items():
+        if problem := symbol_problem(name):
+            raise UnsupportedError(rf"names: {name!r:.60} for '{known[i]}' {problem}. Write LaTeX such as \theta_1.")
+        chosen[i] = identifier(name)
     for i, name in chosen.items():
         if not isinstance(name, str) or not name.isidentifier():
             raise UnsupportedError(
                 f"names: {name!r:.60} for '{known[i]}' cannot be a symbol; expected letters, digits and underscores, a "
-                "letter first. Choose another name."
+                r"letter first, or LaTeX such as \theta_1. Choose another name."
             )
         if name in taken or list(chosen.values()).count(name) > 1:
             what = "is the name of a parameter" if name in taken else "is given twice"
             raise UnsupportedError(
                 f"names: '{name}' for '{known[i]}' {what}; expected names that differ from all others. Choose another."
             )
-    return chosen
+    return {i: (name, raw.get(i) or latex_name(name)) for i, name in chosen.items()}
 
 
 def is_plain(robot: Robot) -> bool:

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
+from kinemorph.analysis.loops.named_coordinates import NamedCoordinates
 from kinemorph.errors import ModelWarning, ShapeError, users_level
 from kinemorph.mechanics.constraints.newton_closing import assembled
 from kinemorph.mechanics.constraints.stances import stance
 from kinemorph.model.robot import Robot
-from kinemorph.words import did_you_mean, quoted
+from kinemorph.words import quoted
 
 
 def posture(robot: Robot, q: Any = None, start: Any = None) -> Array:
@@ -25,9 +26,7 @@ def posture(robot: Robot, q: Any = None, start: Any = None) -> Array:
     usual = np.array(start, dtype=float) if start else stance(robot)
     if q is None:
         return usual
-    values = _named(robot, q, usual) if isinstance(q, Mapping) else _numbers(q)
-    if values.shape != (robot.nq,):
-        raise ShapeError(f"q has shape {values.shape}, expected ({robot.nq},) for robot '{robot.name}'.")
+    values = NamedCoordinates(robot, usual).configuration(q)
     for joint in robot.joints:
         own = values[robot.q_slice(joint.name)]
         if not all(own[first : first + 4].any() for first in joint.table.quaternions):
@@ -55,26 +54,3 @@ def closed_posture(robot: Robot, q: Any = None, start: Any = None) -> Array:
         )
         return values
     return found
-
-
-def _named(robot: Robot, q: Mapping[Any, Any], usual: Array) -> Array:
-    """The configuration `usual` (nq,) with the coordinates replaced that `q` gives by name."""
-    values = usual.copy()
-    for name, value in q.items():
-        if name not in robot.q_names:
-            raise ShapeError(
-                f"q: robot '{robot.name}' has no coordinate '{name}'; expected one of: "
-                f"{', '.join(robot.q_names[:12])}.{did_you_mean(str(name), robot.q_names)}"
-            )
-        number = _numbers(value)
-        if number.shape:
-            raise ShapeError(f"q: coordinate '{name}' has shape {number.shape}, expected one number.")
-        values[robot.q_names.index(name)] = number
-    return values
-
-
-def _numbers(q: Any) -> Array:
-    try:
-        return np.asarray(q, dtype=float)
-    except (TypeError, ValueError):
-        raise ShapeError(f"q is {str(q)[:60]!r}; expected numbers in order, or {{coordinate name: number}}.") from None

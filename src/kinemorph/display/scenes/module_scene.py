@@ -24,8 +24,10 @@ from kinemorph.display.scenes.scene import Color, Figure, Part, Scene, Surface
 from kinemorph.model.body import Body
 from kinemorph.model.joint import Joint
 from kinemorph.model.modules.assembly import Assembly, Module
+from kinemorph.model.modules.cube_shapes import TINTS, tinted
 from kinemorph.model.modules.module_types import ModuleType, Side
 from kinemorph.model.robot import Robot
+from kinemorph.model.shapes import Color as ModelColor
 from kinemorph.model.topology import WORLD
 
 KEPT = 64  # module types whose looks are stored
@@ -77,13 +79,18 @@ class PortMark(NamedTuple):
 def module_scene(assembly: Assembly, poses: Mapping[str, Pose] | None = None, *, title: str | None = None) -> Scene:
     """The scene of an assembly with all joints at 0; `poses` are those of its modules, if they are known already."""
     poses = assembly.poses() if poses is None else poses
-    figure, box = module_figure(assembly.name, assembly.modules, poses)
+    figure, box = module_figure(assembly.name, assembly.modules, poses, assembly.tints)
     name = assembly.name.replace("_", " ") if title is None else title
     return Scene(name, np.zeros(1), (figure,), box, floor=float(box[0, 2]), loose=True)
 
 
-def module_figure(name: str, modules: Iterable[Module], poses: Mapping[str, Pose]) -> tuple[Figure, Array]:
-    """The figure of modules at these poses, and the box (2, 3) [m] around it."""
+def module_figure(
+    name: str,
+    modules: Iterable[Module],
+    poses: Mapping[str, Pose],
+    tints: Mapping[str, ModelColor] | None = None,
+) -> tuple[Figure, Array]:
+    """The figure of modules at these poses, with tints by name, and the box (2, 3) [m] around it."""
     listed = tuple(modules)
     coarse = sum(len(module.type.bodies) for module in listed) > MANY
     looks = {id(module.type): look_of(module.type, coarse=coarse) for module in listed}
@@ -92,10 +99,9 @@ def module_figure(name: str, modules: Iterable[Module], poses: Mapping[str, Pose
     parts: list[Part] = []
     first = 0
     for module, one in zip(listed, placed, strict=True):
-        parts += [
-            Part(one.bodies[owner].name, first + owner, surface, color)
-            for owner, surface, color in looks[id(module.type)].parts
-        ]
+        for owner, surface, color in looks[id(module.type)].parts:
+            r, g, b, a = tinted(color, (tints or {}).get(module.name, TINTS[0]))
+            parts.append(Part(one.bodies[owner].name, first + owner, surface, (r, g, b, a)))
         first += len(one.bodies)
     p_all = np.concatenate([np.zeros((0, 3)), *(one.p for one in placed)])
     boxes = np.array([one.box for one in placed]) if placed else np.array([[[-0.5] * 3, [0.5] * 3]])

@@ -42,8 +42,8 @@ def _overview(data: Data) -> Facts:
         spent = [f"{_time(data[f'{part}_seconds'])} {what}" for part, what in parts.items()]
         rows.append(("time", ", ".join([f"{_time(data['seconds'])} to run", *spent])))
     if energy:
-        share = "" if energy["relative"] is None else f", {energy['relative']:.1e} of the largest kinetic energy"
-        rows.append(("energy drift", f"{energy['drift']:.2e} J{share}"))
+        most = f"kinetic energy is at most {energy['largest_kinetic']:.3g} J"
+        rows.append(("energy drift", f"{energy['drift']:.2e} J in kinetic + potential - supplied + dissipated; {most}"))
     if data["loop_error"] is not None:
         rows.append(("loop error", f"{data['loop_error']:.2e} m or rad at most"))
     return Facts(rows)

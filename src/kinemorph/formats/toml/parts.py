@@ -26,7 +26,7 @@ from kinemorph.formats.toml.fields import POSE_KEYS
 from kinemorph.formats.toml.lines import Path
 from kinemorph.formats.toml.motion import Motion, joint_coordinates
 from kinemorph.formats.toml.parameters import read_parameters
-from kinemorph.formats.toml.runs import KINDS, named_numbers, read_runs, read_starts
+from kinemorph.formats.toml.runs import named_numbers, read_runs, read_starts
 from kinemorph.formats.toml.values import NEAR_UNIT, At, Values
 from kinemorph.mechanics.elements.law import constrains
 from kinemorph.model.elements import ELEMENT_KINDS, FUNCTIONS, kind_of
@@ -36,6 +36,7 @@ from kinemorph.model.input_reader import UNIT_TOLERANCE, short
 from kinemorph.model.joint import JOINT_KINDS, POSE
 from kinemorph.model.parameter import TIME, Value
 from kinemorph.model.robot import Robot
+from kinemorph.model.units import kind_called
 from kinemorph.words import did_you_mean, listed
 
 ABOUT = {"rad": 0, "rad/s": 0, "m": 1, "m/s": 1}  # index in `Field.kind`: 0 for rotation, 1 for translation
@@ -347,7 +348,7 @@ class Parts:
         ):
             if key not in raw:
                 continue
-            kinds = {name: KINDS.get(unit, "number") for name, unit in zip(names, coordinates, strict=True)}
+            kinds = {name: kind_called(unit) for name, unit in zip(names, coordinates, strict=True)}
             read = named_numbers(raw[key], at.key(key), self.values, kinds, robot)
             if isinstance(read, dict):
                 state = [read.get(name, value) for name, value in zip(names, rest, strict=True)]

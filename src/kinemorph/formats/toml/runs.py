@@ -16,10 +16,8 @@ from kinemorph.model.input_reader import short
 from kinemorph.model.robot import Robot
 from kinemorph.model.run_plans import RunPlan
 from kinemorph.model.starts import Start, given_numbers
+from kinemorph.model.units import kind_called
 from kinemorph.words import listed
-
-KINDS = {"rad": "angle", "m": "length", "rad/s": "rate", "m/s": "speed"}  # of coordinates and velocities, by unit
-
 
 R = TypeVar("R", RunPlan, Start)
 
@@ -91,7 +89,7 @@ def _state(
         return {key: named_numbers(raw[key], at.key(key), values, None, None) for key in given}
     for key, names, units in (("q", robot.q_names, robot.q_units), ("v", robot.v_names, robot.v_units)):
         if key in raw:
-            kinds = [KINDS.get(unit, "number") for unit in units]
+            kinds = [kind_called(unit) for unit in units]
             read[key] = named_numbers(raw[key], at.key(key), values, dict(zip(names, kinds, strict=True)), robot)
     for key in others:
         if key in raw:

@@ -23,7 +23,9 @@ from kinemorph.errors import ModelError, Problem
 from kinemorph.frozen import dataclass
 from kinemorph.model.input_reader import short
 from kinemorph.model.modules.catalog import JOINT_MODULES
+from kinemorph.model.modules.cube_shapes import TINTS
 from kinemorph.model.modules.module_types import TURNED, JointModule, ModuleType, Side, strangers
+from kinemorph.model.shapes import Color
 from kinemorph.model.topology import Edge, Method, SpanningTree, central_vertex, spanning_tree
 from kinemorph.shown import Shown
 from kinemorph.words import counted, did_you_mean, listed
@@ -161,6 +163,16 @@ class Assembly(Shown):
             found.append(tuple(name for name in self.names if name in reached))
             left = {name: None for name in left if name not in reached}
         return tuple(found)
+
+    @cached_property
+    def tints(self) -> dict[str, Color]:
+        """A tint for the colors of each module, by name: another one than those of the modules beside it."""
+        found: dict[str, Color] = {}
+        for module in self.modules:
+            docked = (self.docking(module.name, side) for side in module.type.sides)
+            taken = {found.get(docking.b) for docking in docked if docking is not None}
+            found[module.name] = next((tint for tint in TINTS if tint not in taken), TINTS[0])
+        return found
 
     @property
     def is_tree(self) -> bool:

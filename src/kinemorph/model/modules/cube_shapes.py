@@ -12,7 +12,7 @@ from dataclasses import replace
 from kinemorph.algebra.groups import IDENTITY, Pose, compose
 from kinemorph.errors import ModelError
 from kinemorph.model.parameter import Value
-from kinemorph.model.shapes import GRAPHITE, ORANGE, Box, Color, Cylinder, Shape
+from kinemorph.model.shapes import GRAPHITE, ORANGE, STEEL, Box, Color, Cylinder, Shape
 
 Rotation = tuple[tuple[float, float, float], ...]
 
@@ -41,6 +41,15 @@ PLATE_RADIUS, PIP_RADIUS, PIP_SPACING = 0.33, 0.045, 0.15
 INNER, DRUM_RADIUS = 0.12, 0.34
 SILVER: Color = (0.80, 0.83, 0.87)
 IVORY: Color = (0.96, 0.95, 0.91)
+MARKS = (GRAPHITE, ORANGE, IVORY)  # of plates, drums and dots: the same on all modules
+TINTS: tuple[Color, ...] = ((1.0, 1.0, 1.0), (0.72, 0.93, 0.80), (1.0, 0.80, 0.84), (0.74, 0.86, 1.0))
+
+
+def tinted(color: Color, tint: Color) -> Color:
+    """The color of a shape on a module with a tint; marks, and shapes without a color of their own, have no tint."""
+    if color[:3] in (*(mark[:3] for mark in MARKS), STEEL):
+        return color
+    return (*(x * share for x, share in zip(color, tint, strict=False)), *color[3:])
 
 
 def module_cube(

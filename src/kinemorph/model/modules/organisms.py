@@ -32,6 +32,7 @@ from kinemorph.model.building.reversed_joint import reversed_joint
 from kinemorph.model.configuration import neutral
 from kinemorph.model.joint import Joint
 from kinemorph.model.modules.assembly import Assembly, Docking, Module
+from kinemorph.model.modules.cube_shapes import TINTS, tinted
 from kinemorph.model.modules.module_types import draft_of
 from kinemorph.model.modules.occupancy import spatial_problems
 from kinemorph.model.parameter import Parameter
@@ -118,7 +119,13 @@ def organism_robot(
             builder.frame(f"{module.name}_port{port.side}", body, placement=compose(pose, port.pose))
     robot = builder.build()
     looks = dict.fromkeys(robot.body_names, ((), ())) | {b.name: (b.shapes, b.collisions) for b in made.bodies}
-    dressed = [replace(body, shapes=looks[body.name][0], collisions=looks[body.name][1]) for body in robot.bodies]
+    tints = {seat: assembly.tints[module] for (module, _), (seat, _) in made.seats.items()}
+    dressed, painted = list[Body](), dict[Any, Any]()
+    for one in robot.bodies:
+        (shapes, collisions), tint = looks[one.name], tints.get(one.name, TINTS[0])
+        if (id(shapes), tint) not in painted:  # modules of a type share their shapes
+            painted[id(shapes), tint] = tuple(replace(shape, color=tinted(shape.color, tint)) for shape in shapes)
+        dressed.append(replace(one, shapes=painted[id(shapes), tint], collisions=collisions))
     return replace(robot, bodies=tuple(dressed))
 
 

@@ -32,7 +32,7 @@ from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.integrators.rosenbrock import Rosenbrock
 from kinemorph.simulation.integrators.symplectic import Partitioned
 from kinemorph.simulation.results.segment import Segment
-from kinemorph.simulation.stepping.failures import SENSELESS
+from kinemorph.simulation.stepping.failures import SENSELESS, SHORTER
 from kinemorph.simulation.stepping.step_options import StepOptions
 from kinemorph.simulation.stepping.stepper import Stepper
 from kinemorph.words import quoted
@@ -113,8 +113,10 @@ def find_chatter(
     return found and replace(found, limit=limit)
 
 
-def warn_of_chatter(segments: Sequence[Segment], method: Method, options: StepOptions) -> bool:
-    """Warns if the fixed step size of a run was too large for its stiff forces; returns whether it warned."""
+def warn_of_chatter(segments: Sequence[Segment], method: Method, options: StepOptions, *, failed: bool) -> bool:
+    """Warns if the fixed step size of a run was too large for its stiff forces; returns whether it warned. If the run
+    `failed`, it advises the step that the outcome does, unless that is still too large.
+    """
     step = float(options.step or 0.0)
     for segment in segments:
         law = segment.plant.laws.stiff
@@ -129,6 +131,7 @@ def warn_of_chatter(segments: Sequence[Segment], method: Method, options: StepOp
 
         found = find_chatter(method, step, segment.t, at, _feels(segment, options))
         if found is not None:
+            found = replace(found, limit=min(found.limit, step / SHORTER)) if failed else found
             warnings.warn(str(found), ChatterWarning, stacklevel=users_level())
             return True
     return False

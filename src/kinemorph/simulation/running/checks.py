@@ -50,7 +50,7 @@ def warn_before(
 def warn_after(runs: Sequence[Trajectory], options: StepOptions, method: Method | ForeignMethod) -> None:
     """Warns where one of the finished `runs` is wrong: each kind of warning is given once, for the first such run."""
     if options.step is not None and not isinstance(method, ForeignMethod):
-        any(warn_of_chatter(run.segments, method, options) for run in runs)
+        any(warn_of_chatter(run.segments, method, options, failed=not run.outcome.ok) for run in runs)
     if options.step is not None or options.rtol > LOOSE:
         any(_warn_of_steps(run, options, method) for run in runs if run.outcome.ok)
     any(warn_of_ground(run.segments) for run in runs)

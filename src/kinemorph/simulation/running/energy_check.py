@@ -76,13 +76,13 @@ class EnergyError:
 
     @property
     def sentence(self) -> str:
-        """How large the error is, in words."""
-        whose = "that were exchanged"
-        if self.until is not None:
-            whose = f"that had been exchanged by t = {self.until:.4g} s"
-        if self.own:
-            whose = "that the robot's motion, weight and springs exchanged"
-        return f"it is off by {self.error:.3g} J, {self.share:.0%} of the {self.exchanged:.3g} J {whose}"
+        """How large the error is, and what it is compared with, in words."""
+        until = "" if self.own or self.until is None else f" until t = {self.until:.4g} s"
+        which = "the kinetic or the potential energy, with that of springs," if self.own else "one of these energies"
+        return (
+            "kinetic + potential - supplied + dissipated energy, which an exact motion keeps constant, changes by "
+            f"{self.error:.3g} J ({self.share:.0%} of {self.exchanged:.3g} J, the most that {which} changes{until})"
+        )
 
 
 class Account(NamedTuple):

@@ -31,6 +31,7 @@ RUN_AWAY = 1e30  # the rate of a larger state has no meaning
 FAR = 1e6  # a state variable that is larger when steps become too short grows without bound
 JAMMED = 1e-3  # the share of its effect without friction that the normal force of a rigid contact has left
 HARDLY_DETERMINED = "the joints named as independent hardly determine the others. Name other joints, or none."
+SHORTER = 10.0  # times shorter than the step of a run that fails is the one that is advised
 SENSELESS = 1e6  # [m/s or rad/s] the motion of a faster robot diverges
 
 
@@ -153,9 +154,9 @@ def _shorter(plant: Plant, step: float) -> str:
     if periods:
         return (
             f"Gains may be too large for the sample time of {min(periods):g} s: sample more often (every=) or lower "
-            f"them. If they are not, try step={step / 10:g}"
+            f"them. If they are not, try step={step / SHORTER:g}"
         )
-    return f"The step of {step:g} s is too large: try step={step / 10:g}"
+    return f"The step of {step:g} s is too large: try step={step / SHORTER:g}"
 
 
 def is_stiff(method: str) -> bool:

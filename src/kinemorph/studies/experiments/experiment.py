@@ -156,10 +156,14 @@ class Experiment(Fixed):
 
     # ── checks ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def check(self, items: Items) -> None:
-        """Raises KinemorphError, with one sentence, for names, choices and measures that do not fit the model."""
+    def check(self, items: Items) -> dict[str, str]:
+        """The units of parts and measures by name, as far as they are known.
+
+        Raises KinemorphError, with one sentence, for names, choices and measures that do not fit the model.
+        """
         self._check_columns(items)
         seen: set[Any] = set()
+        units: dict[str, str] = {}
         for label, indices in self._split(items):
             case = case_of(items, int(indices[0]))
             facts = {(label, case.names), *case.labels}
@@ -170,7 +174,10 @@ class Experiment(Fixed):
             if isinstance(model, FunctionModel):
                 self._check_function(model, items, int(indices[0]))
             else:
-                self._simulation(model, _without(case, {"model"}), label).check()
+                simulation = self._simulation(model, _without(case, {"model"}), label)
+                simulation.check()
+                units |= simulation.units
+        return units
 
     def _check_columns(self, items: Items) -> None:
         for column in items.columns:

@@ -375,7 +375,8 @@ def _placed(
                 unknown.append(name)
     if unknown and isinstance(model, (System, Robot)):
         numbers = {**system_parameters(model), **body_masses.body_masses(model)}
-        inertial = {name: Parameter(name, numbers[name]) for name in unknown if name in numbers}
+        known_units = dict.fromkeys(body_masses.body_masses(model), "kg")
+        inertial = {n: Parameter(n, numbers[n], known_units.get(n, "")) for n in unknown if n in numbers}
         unknown = [name for name in unknown if name not in inertial]
         known = [*known, *numbers]
     if unknown:  # friction and restitution of rigid contacts are parameters of every plant

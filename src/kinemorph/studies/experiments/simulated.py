@@ -15,6 +15,9 @@ from kinemorph.errors import KinemorphError, ShapeError, UnsupportedError, told
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import Law
 from kinemorph.simulation.results.batch_run import BatchRun
+from kinemorph.simulation.results.columns import sources
+from kinemorph.simulation.results.quantities import is_quantity, unit_of
+from kinemorph.simulation.results.segment import Segment
 from kinemorph.simulation.results.stops import begun_beyond
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.simulate import run_times
@@ -51,6 +54,21 @@ class Simulated:
             except FAILURES as error:  # of a user's law, which is called with names in place of numbers
                 failed = UnsupportedError(f"measure '{measure.name}' failed with {told(error)}.")
                 raise failed.concerning("measure", measure.name) from None
+
+    @property
+    def units(self) -> dict[str, str]:
+        """The units of parts, and of measures that are columns of the run or their extremes, by name."""
+        plant = self.setup.plant
+        columns = {name: source.column.unit for name, source in sources(Segment.empty(plant)).items()}
+        found = {
+            name: getattr(plant, group)[plant.index(group, column)].unit
+            for name, (group, column) in self.setup.places.items()
+            if group != "option"
+        }
+        for measure in (*self.laws, *self.functions):
+            column = measure.extreme[1] if measure.extreme else str(measure.law).replace("`", "")
+            found[measure.name] = unit_of(column) if is_quantity(column) else columns.get(column, "")
+        return found
 
     def _law(self, plant: Plant, measure: Measure) -> Law:
         what = "measure" if measure.name == measure.law else f"measure '{measure.name}': the text"

@@ -101,7 +101,7 @@ def write_contents(connection: sqlite3.Connection, contents: Contents) -> None:
             if name not in OWN or name == "aspects":
                 write_text(connection, name, value)
         layout = with_columns(connection, Layout(), missing_parts(Layout(), table.items.columns))
-        layout = with_measures(connection, layout, table.names)
+        layout = with_measures(connection, layout, table.names, table.units)
         insert_items(connection, layout, table.numbers, table.keys, table.items)
         rows = np.flatnonzero(table.states != WAITING)
         results = Results(

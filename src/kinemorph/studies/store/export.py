@@ -140,7 +140,7 @@ def _columns(table: Table) -> Iterator[tuple[str, Field]]:
     for column in table.items.columns:
         yield "part", Field(column.name, column)
     for k, name in enumerate(table.names):
-        yield "measure", Field(name, Column(name, table.measures[:, k]))
+        yield "measure", Field(name, Column(name, table.measures[:, k], (), table.units.get(name, "")))
     yield "", Field("state", Column("state", table.states, STATES))
     yield "", Field("cause", None, lambda rows: [*map(table.causes.get, table.numbers[rows].tolist())])
     yield "", Field("run", None, lambda rows: [*map(table.runs.get, table.numbers[rows].tolist())])

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from kinemorph.errors import UnsupportedError
@@ -139,10 +139,12 @@ def with_columns(connection: sqlite3.Connection, layout: Layout, parts: Sequence
     return _added(connection, layout, "items", parts)
 
 
-def with_measures(connection: sqlite3.Connection, layout: Layout, names: Sequence[str]) -> Layout:
-    """Adds columns of measures to the file where they are missing, and returns the new layout."""
+def with_measures(
+    connection: sqlite3.Connection, layout: Layout, names: Sequence[str], units: Mapping[str, str]
+) -> Layout:
+    """Adds columns of measures to the file where they are missing, with their units; returns the new layout."""
     missing = [name for name in dict.fromkeys(names) if name not in layout.names]
-    return _added(connection, layout, "results", [Place(name, "") for name in missing])
+    return _added(connection, layout, "results", [Place(name, "", unit=units.get(name, "")) for name in missing])
 
 
 def missing_parts(layout: Layout, columns: Sequence[Column]) -> list[Place]:

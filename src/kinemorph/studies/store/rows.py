@@ -142,7 +142,8 @@ def joined_table(layout: Layout, numbers: Indices, keys: Keys, items: Items, res
     else:
         measures = np.full((len(numbers), len(layout.measures)), np.nan)
         measures[rows] = results.measures
-    return Table(numbers, keys, items, layout.names, measures, states, results.causes, results.runs)
+    units = {place.name: place.unit for place in layout.measures if place.unit}
+    return Table(numbers, keys, items, layout.names, measures, states, results.causes, results.runs, units)
 
 
 def sound_items(keys: Keys, items: Items) -> npt.NDArray[np.bool_]:

@@ -63,6 +63,7 @@ class Store:
     def __init__(self, file: StoreFile, contents: Contents) -> None:
         self._file = file
         self._runs = KeptRuns(file.path)
+        self._units: dict[str, str] = {}  # of parts and measures, for columns that are added
         self._lock = threading.RLock()  # calls of several threads go one after the other
         self._take(contents)
 
@@ -102,16 +103,19 @@ class Store:
 
     # ── items ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def declare(self, items: Items) -> Indices:
+    def declare(self, items: Items, units: Mapping[str, str] | None = None) -> Indices:
         """The numbers of these items in the store, shape (n,); new items are added in one transaction.
 
-        Known items keep their numbers; new ones get the next numbers in their order, each once.
+        Known items keep their numbers; new ones get the next numbers in their order, each once. `units` are
+        those of parts and measures by name, for columns that the store does not have yet.
         """
+        self._units |= units or {}
         keys = keys_of(items)
         with self._lock:
             self._look()
             numbers, places = self._known.numbered(keys)
             missing = missing_parts(self._layout, items.columns)
+            missing = [place._replace(unit=self._units.get(place.name, place.unit)) for place in missing]
             if len(places) or missing:
                 with self._writing() as connection:
                     layout = with_columns(connection, self._layout, missing)
@@ -151,7 +155,7 @@ class Store:
             fresh = list(self._fresh(outcomes))
             names = [name for results in fresh for name in results.names]
             with self._writing() as connection:
-                layout = with_measures(connection, self._layout, names)
+                layout = with_measures(connection, self._layout, names, self._units)
                 for results in fresh:
                     insert_results(connection, layout, self._digest, self._known.keys[results.numbers], results)
             self._layout = layout

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,7 @@ class Table:
     `states` (n,)           0 while an item is waiting, otherwise a State
     `causes`                why items failed, by number
     `runs`                  the names of kept runs, by number
+    `units`                 the units of measures that have one, by name
     """
 
     numbers: Indices
@@ -40,6 +41,7 @@ class Table:
     states: npt.NDArray[np.int8]
     causes: Mapping[int, str]
     runs: Mapping[int, str]
+    units: Mapping[str, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.numbers)

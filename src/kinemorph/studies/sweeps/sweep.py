@@ -163,8 +163,8 @@ class OpenSweep(ExitStack):
 
     def study(self, items: Items) -> Study:
         """Computes items that have no result yet; returns the study with them and all earlier items of the store."""
-        self.experiment.check(items)
-        numbers = self._store.declare(items)
+        units = self.experiment.check(items)
+        numbers = self._store.declare(items, units)
         tally = self._computed(numbers, items)
         self.warnings |= dict.fromkeys(tally.warnings)
         return Study(self._store, self._store.table(), self.experiment, tally)

@@ -12,19 +12,19 @@ from typing import Any
 
 import numpy as np
 
+from kinemorph.analysis.loops.named_coordinates import NamedCoordinates
 from kinemorph.display.serving.channel import Channel
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.mechanics.constraints.newton_closing import assembled
 from kinemorph.model.configuration import initial_configuration
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
-from kinemorph.model.units import quantity
 from kinemorph.studio.jobs.page_tasks import document_data
 from kinemorph.studio.panels.editing import edit
 from kinemorph.studio.panels.same_in_python import Code, assign, call, command, same, script
 from kinemorph.studio.requests import request
 from kinemorph.studio.session import Session
-from kinemorph.words import did_you_mean, listed
+from kinemorph.words import listed
 
 LONGEST = 300.0  # [s] that the search for an equilibrium may take
 NAMED = ("runs", "starts")  # tables of tables that may have a configuration
@@ -130,24 +130,10 @@ def _finite(value: float) -> float | None:
 def _values(system: System, q: Mapping[str, Any]) -> np.ndarray[Any, Any]:
     """A configuration, shape (nq,), from values by name: numbers in SI, or texts with units.
 
-    Coordinates that are not named have their initial values. Raises ModelError for a wrong name or value.
+    Coordinates that are not named have their initial values. Raises KinemorphError for a wrong name or value.
     """
-    robot = system.robot
-    values = np.array(initial_values(system))
-    for name, value in q.items():
-        if name not in robot.q_names:
-            hint = did_you_mean(name, robot.q_names)
-            raise ModelError(f"there is no coordinate '{name}', expected one of: {listed(robot.q_names)}.{hint}")
-        place = robot.q_names.index(name)
-        kind = {"rad": "angle", "m": "length"}.get(robot.q_units[place], "number")
-        try:
-            number = quantity(value, kind) if isinstance(value, str) else float(value)
-        except (TypeError, ValueError) as error:
-            raise ModelError(f"coordinate '{name}': {error}. Write a number, or a text such as '30 deg'.") from None
-        if not math.isfinite(number):
-            raise ModelError(f"coordinate '{name}' is {value}, expected a finite number. Write one.")
-        values[place] = number
-    return _normal(robot, values)
+    named = NamedCoordinates(system.robot, np.array(initial_values(system)))
+    return _normal(system.robot, named.configuration(q))
 
 
 def _normal(robot: Robot, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

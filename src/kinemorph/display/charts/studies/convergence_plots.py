@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.display.canvas import INK, LINES, PALE, Figure
+from kinemorph.display.canvas import INK, LINES, PALE, Figure, shortened
 from kinemorph.display.charts.studies import frames
 from kinemorph.display.charts.studies.plotted_items import PlottedItems
 
@@ -37,7 +37,7 @@ def best_so_far(
     )
     axes.plot(counts[rises], best[rises], "o", color=LINES[1], markersize=4, zorder=4)
     _scale(axes, values[known], best)
-    _name(axes, "number of items", name)
+    _name(axes, "number of items", shown.label(name))
     frames.legend(axes, "lower right" if largest else "upper right")
     return figure
 
@@ -103,4 +103,4 @@ def _name(axes: Any, x: str, y: str) -> None:
     if axes.get_xscale() == "linear":
         axes.xaxis.set_major_locator(MaxNLocator(nbins=7, integer=True, steps=[1, 2, 5, 10], min_n_ticks=1))
         axes.xaxis.set_major_formatter("{x:,.0f}")
-    axes.set_ylabel(frames.shortened(y, 44), fontsize=9, color=INK)
+    axes.set_ylabel(shortened(y, 44), fontsize=9, color=INK)

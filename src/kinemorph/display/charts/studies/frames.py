@@ -9,27 +9,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.display.canvas import INK, PALE, Figure, blank, plain_axes
+from kinemorph.display.canvas import INK, LONG, PALE, Figure, blank, plain_axes, shortened
 from kinemorph.display.charts.studies.plotted_items import PartAxis, PlottedItems
 
 COLORS = "viridis"  # for measures; readable by the color-blind and in gray
 FAILED_FACE = "#f5d9d6"  # cells of failed items
 LETTER = 0.068  # width of a character of 8 points [inch]
-LONG = 26  # characters of a label on an axis; longer ones are cut in the middle
 MOST_LABELS = 40  # labels of choices on one axis; of more, some are shown
 MOST_MARKED = 8  # values of a part that each have a tick
 SIDEWAYS, GOLDEN = 0.6, 0.6180339887498949  # how far dots are spread about a choice, and the step between neighbors
 WIDE_COUNT = 20.0  # numbers of items that span more than this factor have a logarithmic axis
 MOST_OTHERS = 4  # parts without an axis that a caption names
 CLIPPED = 5.0  # colors leave out the outermost values where these widen the range by more than this factor
-
-
-def shortened(text: str, most: int = LONG) -> str:
-    """A text of a picture, cut in the middle to `most` characters; dollar signs are no formulas."""
-    if len(text) > most:
-        front = (most - 1) // 2
-        text = f"{text[:front]}…{text[len(text) - (most - 1 - front) :]}"
-    return text.replace("$", r"\$")
 
 
 def paper(width: float, height: float, title: str, captions: Sequence[str], above: float = 0.0) -> Figure:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.display.canvas import FAILURE, INK, LINES, PALE, Figure
+from kinemorph.display.canvas import FAILURE, INK, LINES, PALE, Figure, shortened
 from kinemorph.display.charts.studies import frames
 
 WIDTH, HEIGHT, LEFT = 6.0, 3.2, 0.85  # of the axes, and their distance from the left edge [inch]
@@ -39,7 +39,7 @@ def histogram(values: Array, marks: Sequence[Mark], *, measure: str, heading: st
     axes.set_ylim(bottom=0.0)
     for mark, row in zip(marks, rows, strict=True):
         _write(axes, mark, row, (edges[0], edges[-1]))
-    axes.set_xlabel(frames.shortened(measure, 60), fontsize=9, color=INK)
+    axes.set_xlabel(shortened(measure, 60), fontsize=9, color=INK)
     axes.set_ylabel("items", fontsize=9, color=INK)
     return figure
 
@@ -94,5 +94,5 @@ def shares(true: Mark, *, measure: str, heading: str, captions: list[str]) -> Fi
     axes.set_xticks([0, 1], ["false (0)", "true (1)"], fontsize=9)
     axes.set_xlim(-0.6, 1.75)
     axes.set_ylim(0.0, 1.08 * max(*heights, true.high, 1.0 - true.low))
-    axes.set_ylabel(frames.shortened(f"share of {measure}", 44), fontsize=9, color=INK)
+    axes.set_ylabel(shortened(f"share of {measure}", 44), fontsize=9, color=INK)
     return figure

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.display.canvas import FAILURE, INK, PALE, Figure
+from kinemorph.display.canvas import FAILURE, INK, LONG, PALE, Figure, shortened
 from kinemorph.display.charts.studies import frames
 from kinemorph.display.charts.studies.plotted_items import PartAxis, PlottedItems, axis_of
 from kinemorph.errors import UnsupportedError
@@ -75,7 +75,7 @@ def parallel_lines(
     for k, (axis, span) in enumerate(zip(axes_of, ranges, strict=True)):
         _axis(axes, k, axis, span, each)
         _write_name(axes, k, axis.label, above > 0.2)
-    _measure_axis(figure, axes, colors, chosen, len(names), left + each * len(names), bottom)
+    _measure_axis(figure, axes, colors, shown.label(chosen), len(names), left + each * len(names), bottom)
     return figure
 
 
@@ -88,7 +88,7 @@ def _notes(shown: PlottedItems, hidden: int) -> Iterator[str]:
 
 
 def _widest_label(axis: PartAxis) -> int:
-    return max((min(frames.LONG, len(label)) for label in axis.labels), default=6)
+    return max((min(LONG, len(label)) for label in axis.labels), default=6)
 
 
 def _range(axis: PartAxis) -> tuple[float, float]:
@@ -150,12 +150,12 @@ def _axis(axes: Any, k: int, axis: PartAxis, span: tuple[float, float], each: fl
     axes.plot([k, k], [0.0, 1.0], color=INK, linewidth=1.0, zorder=4, clip_on=False)
     marks = [((place - span[0]) / (span[1] - span[0]), text) for place, text in _marks(axis, span)]
     marks += [(BELOW, "–")] if np.isnan(axis.places).any() else []
-    room = max(4, int(each / frames.LETTER) - 3) if k else frames.LONG
+    room = max(4, int(each / frames.LETTER) - 3) if k else LONG
     for height, text in marks:
         axes.plot([k - 0.02, k], [height, height], color=INK, linewidth=0.8, zorder=4, clip_on=False)
         clear = {"facecolor": "white", "edgecolor": "none", "pad": 0.8, "alpha": 0.78}
         look: dict[str, Any] = {"fontsize": 8, "color": INK, "ha": "right", "va": "center", "zorder": 5, "bbox": clear}
-        axes.text(k - 0.045, height, frames.shortened(text, room), **look)
+        axes.text(k - 0.045, height, shortened(text, room), **look)
 
 
 def _marks(axis: PartAxis, span: tuple[float, float]) -> list[tuple[float, str]]:
@@ -189,7 +189,7 @@ def _write_name(axes: Any, k: int, label: str, slanted: bool) -> None:
         {"rotation": SLANT, "rotation_mode": "anchor", "ha": "left"} if slanted else {"ha": "center" if k else "left"}
     )
     offset = (0, 6) if slanted else (0 if k else -18, 8)
-    axes.annotate(frames.shortened(label, LONG_NAME), (k, 1.0), offset, textcoords="offset points", **look)
+    axes.annotate(shortened(label, LONG_NAME), (k, 1.0), offset, textcoords="offset points", **look)
 
 
 def _measure_axis(

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from kinemorph.display.canvas import Figure, save
+from kinemorph.display.canvas import Figure, save, shortened
 from kinemorph.display.charts.studies import frames
 from kinemorph.display.charts.studies.convergence_plots import best_so_far, estimate_so_far
 from kinemorph.display.charts.studies.histograms import MEAN, Mark, histogram, shares
@@ -88,7 +88,7 @@ def plot_study(
 def plotted(study: Study) -> PlottedItems:
     """The items of a study as pictures need them."""
     table = study.table
-    return PlottedItems(study.name, table.numbers, table.items, table.names, table.measures, table.states)
+    return PlottedItems(study.name, table.numbers, table.items, table.names, table.measures, table.states, table.units)
 
 
 def usual_kind(shown: PlottedItems) -> str:
@@ -107,7 +107,7 @@ def measure_histogram(shown: PlottedItems, measure: str | None = None, *, title:
     """
     name, column = shown.measure(measure)
     values = column[np.isfinite(column)]
-    texts: dict[str, Any] = {"measure": name, "heading": frames.heading(name, shown.name, title)}
+    texts: dict[str, Any] = {"measure": shown.label(name), "heading": frames.heading(name, shown.name, title)}
     texts["captions"] = [frames.counts(shown)]
     mean = float(np.mean(values))
     marks = [Mark(MEAN, mean, mean, mean)]
@@ -122,7 +122,8 @@ def measure_histogram(shown: PlottedItems, measure: str | None = None, *, title:
 def drawn_histogram(found: MonteCarlo, measure: str | None = None, *, title: str | None = None) -> Figure:
     """The distribution of a measure in a Monte Carlo study, with confidence intervals as bands."""
     name = _measure(found, measure)
-    texts: dict[str, Any] = {"measure": name, "heading": frames.heading(name, found.study.name, title)}
+    label = plotted(found.study).label(name)
+    texts: dict[str, Any] = {"measure": label, "heading": frames.heading(name, found.study.name, title)}
     values, percent = found.finished(name), f"{100.0 * found.confidence:g} %"
     texts["captions"] = [f"{len(values):,} items; {percent} confidence intervals", *found.notes]
     mean = Mark(MEAN, found[name].value, found[name].low, found[name].high)
@@ -145,7 +146,7 @@ def drawn_convergence(found: MonteCarlo, measure: str | None = None, *, title: s
         curve.value,
         curve.low,
         curve.high,
-        measure=f"{what} of {name}",
+        measure=f"{what} of {plotted(found.study).label(name) if what == 'mean' else name}",
         heading=frames.heading(f"{what} of {name}", found.study.name, title),
         captions=[f"{told}{100.0 * found.confidence:g} % confidence", *found.notes],
         goal=found.errors.get(name),
@@ -165,7 +166,7 @@ def drawn_sensitivity(found: Sensitivity, measure: str | None = None, *, title: 
         return morris_plane(found.parts, indices["mu_star"], indices["sigma"], heading=heading, captions=told)
     bars = {"alone (first order)": indices["first"], "with interactions (total)": indices["total"]}
     return sensitivity_bars(
-        found.parts, bars, heading=heading, captions=told, label=f"share of the variance of {frames.shortened(name)}"
+        found.parts, bars, heading=heading, captions=told, label=f"share of the variance of {shortened(name)}"
     )
 
 

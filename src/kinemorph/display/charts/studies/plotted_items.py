@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ class PlottedItems:
     `names`              the names of the measures
     `measures` (n, k)    NaN where an item failed or waits
     `states` (n,)        a State for each item, 0 where it waits
+    `units`              the units of measures that have one
     """
 
     name: str
@@ -36,6 +37,7 @@ class PlottedItems:
     names: tuple[str, ...]
     measures: Array
     states: npt.NDArray[np.int8]
+    units: Mapping[str, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -90,6 +92,10 @@ class PlottedItems:
             )
         return chosen, np.where(self.done, self.measures[:, self.names.index(chosen)], np.nan)
 
+    def label(self, measure: str) -> str:
+        """The name of a measure with its unit."""
+        return _with_unit(measure, self.units.get(measure, ""))
+
     def taken(self, chosen: Any) -> PlottedItems:
         """Some of the items, by indices or a mask."""
         return replace(
@@ -128,6 +134,10 @@ class PlottedItems:
         return int(np.nanargmax(values) if largest else np.nanargmin(values))
 
 
+def _with_unit(name: str, unit: str) -> str:
+    return f"{name} [{raised(unit)}]" if unit else name
+
+
 def _varies(column: Column) -> bool:
     """Whether different items have different values, or some have none."""
     applies = column.applies
@@ -151,7 +161,7 @@ class PartAxis:
     @property
     def label(self) -> str:
         """The name of the part with its unit."""
-        return f"{self.name} [{raised(self.unit)}]" if self.unit else self.name
+        return _with_unit(self.name, self.unit)
 
     @property
     def distinct(self) -> Array:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.display.canvas import FAILURE, INK, LINES, PALE, Figure
+from kinemorph.display.canvas import FAILURE, INK, LINES, PALE, Figure, shortened
 from kinemorph.display.charts.studies import frames
 from kinemorph.display.charts.studies.plotted_items import PartAxis, PlottedItems, axis_of, cells
 from kinemorph.errors import UnsupportedError
@@ -55,7 +55,7 @@ def response_curve(
         if k < count - 1:
             axes.set_xlabel("")
             axes.tick_params(labelbottom=False)
-        axes.set_ylabel(frames.shortened(name, 36), fontsize=9)
+        axes.set_ylabel(shortened(shown.label(name), 36), fontsize=9)
     return figure
 
 

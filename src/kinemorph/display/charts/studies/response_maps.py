@@ -83,7 +83,7 @@ def response_map(
     DRAWN[kind](axes, places, axes_of, colors.norm)
     if ringed:
         _ring(axes, [axis.shown(axis.places[best : best + 1]) for axis in axes_of])
-    frames.color_bar(figure, colors, _bar_name(chosen, of, repeated), left + WIDTH + 0.16, below, high)
+    frames.color_bar(figure, colors, _bar_name(shown.label(chosen), of, repeated), left + WIDTH + 0.16, below, high)
     return figure
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.display.canvas import INK, LINES, PALE, Figure
+from kinemorph.display.canvas import INK, LINES, PALE, Figure, shortened
 from kinemorph.display.charts.studies import frames
 from kinemorph.studies.statistics.sobol import Bounded
 
@@ -45,7 +45,7 @@ def sensitivity_bars(
         axes.barh(here, np.nan_to_num(value), height=0.92 * thick, color=LINES[k], label=name)
         axes.errorbar(np.nan_to_num(value), here, xerr=sides, fmt="none", ecolor=INK, elinewidth=1.0, capsize=2.2)
     axes.axvline(0.0, color=INK, linewidth=0.8)
-    axes.set_yticks(places, [frames.shortened(parts[k], 36) for k in order], fontsize=8.5)
+    axes.set_yticks(places, [shortened(parts[k], 36) for k in order], fontsize=8.5)
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(len(order) - 0.45, -0.55)
     axes.set_xlabel(label, fontsize=9, color=INK)
@@ -104,7 +104,7 @@ def _write_names(axes: Any, parts: Sequence[str], x: Array, y: Array, ends: tupl
     dots = [(a - 0.05, b - 0.05, a + 0.05, b + 0.05) for a, b in spots.values()]
     names: list[Box] = []
     for k in sorted(spots, key=lambda k: -x[k])[:NAMED]:
-        text = frames.shortened(parts[k], 30)
+        text = shortened(parts[k], 30)
         boxes = list(_boxes(spots[k], 0.072 * len(text)))
         free = [box for box in boxes if not any(_overlap(box, name) for name in names)]
         clear = [box for box in free if not any(_overlap(box, dot) for dot in dots)]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
+from kinemorph.codegen.storing.recipes import written
 from kinemorph.display.canvas import in_language, raised
 from kinemorph.display.faces.document import Block, Figure, Grid, Heading, Paragraph, Section, Table
 from kinemorph.display.faces.grid import Data
@@ -52,7 +53,8 @@ def _groups(elements: Sequence[Any]) -> list[Group]:
     found: dict[tuple[str, str], list[Any]] = {}
     for element in elements:
         kind = kind_of(type(element).__name__)
-        found.setdefault((kind, repr([value for _, value, _ in _values(element)])), []).append(element)
+        data = [value for _, value, _ in _values(element)]
+        found.setdefault((kind, written(data) or repr(data)), []).append(element)
     return [(kind, group) for (kind, _), group in found.items()]
 
 

@@ -33,9 +33,9 @@ function sentencesOf(run) {
 /** The energy drift of a run, in a sentence. */
 function energyOf({ summary }) {
   if (!summary?.energy) return null;
-  const { drift, relative } = summary.energy;
-  return make("p", { class: "help" }, `Energy balance: off by ${short(drift)} J`
-    + `${relative === null ? "" : `, ${short(relative)} of the largest kinetic energy`}.`);
+  const { drift, largest_kinetic: most } = summary.energy;
+  return make("p", { class: "help" }, `Kinetic + potential - supplied + dissipated energy changes by ${short(drift)} J; `
+    + `the kinetic energy is at most ${short(most)} J.`);
 }
 
 /** Shows runs in the stage; resolves when the picture is there. */
