@@ -1,4 +1,4 @@
-"""Riccati equations: algebraic ones, and one backwards in time; and linear equations with held inputs.
+"""Riccati equations: algebraic ones, and those backwards in time; and linear equations with held inputs.
 
 cost = integral of  s^T Q s + 2 s^T N u + u^T R u,     u = -K s,     K = R^-1 (B^T S + N^T)
 """
@@ -29,16 +29,22 @@ def sampled(A: Array, B: Array, Q: Array, R: Array, N: Array, T: float) -> Sampl
     F = [[A, B], [0, 0]] and the weights W = [[Q, N], [N^T, R]], exp([[-F^T, W], [0, F]] T) has exp(F T) at its lower
     right, and exp(F T)^T times its upper right block is the cost.
     """
+    n = len(A)
+    after, cost = _held(A, B, np.block([[Q, N], [N.T, R]]), T)
+    return Sampled(after[:n, :n], after[:n, n:], cost[:n, :n], cost[n:, n:], cost[:n, n:])
+
+
+def _held(A: Array, B: Array, W: Array, T: float) -> tuple[Array, Array]:
+    """(matrix that carries [s, u] over T with held u, weights of [s, u] at its start) for the weights W of [s, u]."""
     from scipy.linalg import expm
 
     n, k = B.shape
-    F, W = np.zeros((n + k, n + k)), np.block([[Q, N], [N.T, R]])
+    F = np.zeros((n + k, n + k))
     F[:n, :n], F[:n, n:] = A, B
     found = expm(T * np.block([[-F.T, W], [np.zeros_like(F), F]]))
     after = found[n + k :, n + k :]
     cost = after.T @ found[: n + k, n + k :]
-    cost = 0.5 * (cost + cost.T)
-    return Sampled(after[:n, :n], after[:n, n:], cost[:n, :n], cost[n:, n:], cost[:n, n:])
+    return after, 0.5 * (cost + cost.T)
 
 
 def least_cost(A: Array, B: Array, Q: Array, R: Array, N: Array, *, discrete: bool = False) -> tuple[Array, Array]:
@@ -75,4 +81,31 @@ def backwards(t: Array, A: Array, B: Array, Q: Array, R: Array, N: Array, final:
         found = np.linalg.solve(X.T, Y.T).T
         S[k] = 0.5 * (found + found.T)
     K = np.array([np.linalg.solve(R, b.T @ s + N.T) for b, s in zip(B, S, strict=True)])
+    return K, S
+
+
+def sampled_backwards(
+    ticks: Array, t: Array, A: Array, B: Array, Q: Array, R: Array, N: Array, final: Array
+) -> tuple[Array, Array]:
+    """(K (m, nu, ns), S (m, ns, ns)) at the `ticks` (m,), between which the inputs are held.
+
+    A (n, ns, ns) and B (n, ns, nu) are those in the middle of the intervals between the times t (n + 1,), which contain
+    all ticks: over each interval the equations and the cost are integrated exactly. S is `final` at the last tick,
+    where K is that of the last period.
+    """
+    n, W = A.shape[1], np.block([[Q, N], [N.T, R]])
+    S, K = np.zeros((len(ticks), n, n)), np.zeros((len(ticks), B.shape[2], n))
+    S[-1] = final
+    inside = np.searchsorted(t, ticks)
+    for k in reversed(range(len(ticks) - 1)):
+        moved, cost = np.eye(len(W)), np.zeros_like(W)  # of [s, u] since the tick
+        for j in range(inside[k], inside[k + 1]):
+            after, spent = _held(A[j], B[j], W, float(t[j + 1] - t[j]))
+            cost += moved.T @ spent @ moved
+            moved = after @ moved
+        cost += moved[:n].T @ S[k + 1] @ moved[:n]
+        K[k] = np.linalg.solve(cost[n:, n:], cost[n:, :n])
+        found = cost[:n, :n] - cost[:n, n:] @ K[k]
+        S[k] = 0.5 * (found + found.T)
+    K[-1] = K[-2]
     return K, S
