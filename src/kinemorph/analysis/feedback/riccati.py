@@ -29,22 +29,16 @@ def sampled(A: Array, B: Array, Q: Array, R: Array, N: Array, T: float) -> Sampl
     F = [[A, B], [0, 0]] and the weights W = [[Q, N], [N^T, R]], exp([[-F^T, W], [0, F]] T) has exp(F T) at its lower
     right, and exp(F T)^T times its upper right block is the cost.
     """
-    n = len(A)
-    after, cost = _held(A, B, np.block([[Q, N], [N.T, R]]), T)
-    return Sampled(after[:n, :n], after[:n, n:], cost[:n, :n], cost[n:, n:], cost[:n, n:])
-
-
-def _held(A: Array, B: Array, W: Array, T: float) -> tuple[Array, Array]:
-    """(matrix that carries [s, u] over T with held u, weights of [s, u] at its start) for the weights W of [s, u]."""
     from scipy.linalg import expm
 
     n, k = B.shape
-    F = np.zeros((n + k, n + k))
+    F, W = np.zeros((n + k, n + k)), np.block([[Q, N], [N.T, R]])
     F[:n, :n], F[:n, n:] = A, B
     found = expm(T * np.block([[-F.T, W], [np.zeros_like(F), F]]))
     after = found[n + k :, n + k :]
     cost = after.T @ found[: n + k, n + k :]
-    return after, 0.5 * (cost + cost.T)
+    cost = 0.5 * (cost + cost.T)
+    return Sampled(after[:n, :n], after[:n, n:], cost[:n, :n], cost[n:, n:], cost[:n, n:])
 
 
 def least_cost(A: Array, B: Array, Q: Array, R: Array, N: Array, *, discrete: bool = False) -> tuple[Array, Array]:
@@ -93,16 +87,16 @@ def sampled_backwards(
     all ticks: over each interval the equations and the cost are integrated exactly. S is `final` at the last tick,
     where K is that of the last period.
     """
-    n, W = A.shape[1], np.block([[Q, N], [N.T, R]])
+    n, whole = A.shape[1], np.eye(A.shape[1] + B.shape[2])
     S, K = np.zeros((len(ticks), n, n)), np.zeros((len(ticks), B.shape[2], n))
     S[-1] = final
     inside = np.searchsorted(t, ticks)
     for k in reversed(range(len(ticks) - 1)):
-        moved, cost = np.eye(len(W)), np.zeros_like(W)  # of [s, u] since the tick
+        moved, cost = whole, 0.0 * whole  # of [s, u] since the tick
         for j in range(inside[k], inside[k + 1]):
-            after, spent = _held(A[j], B[j], W, float(t[j + 1] - t[j]))
-            cost += moved.T @ spent @ moved
-            moved = after @ moved
+            one = sampled(A[j], B[j], Q, R, N, float(t[j + 1] - t[j]))
+            cost += moved.T @ np.block([[one.Q, one.N], [one.N.T, one.R]]) @ moved
+            moved = np.vstack([np.hstack([one.A, one.B]) @ moved, whole[n:]])
         cost += moved[:n].T @ S[k + 1] @ moved[:n]
         K[k] = np.linalg.solve(cost[n:, n:], cost[n:, :n])
         found = cost[:n, :n] - cost[:n, n:] @ K[k]

@@ -25,25 +25,21 @@ NEAR = 1e-9  # relative: an output this near to its limit is at it
 def warn_of_saturation(run: Trajectory) -> bool:
     """Warns where state feedback is at limits for a large share of a run, for the worst output; whether it did."""
     plant, spans = run.segments[-1].plant, np.diff(run.t)
-    feedbacks = [element for element in plant.elements if isinstance(element, StateFeedback)]
-    if not feedbacks or not spans.sum() > 0.0:
-        return False
     parts = {element.name: element for element in plant.elements}
     values = dict(zip([column.name for column in plant.p], run.segments[-1].p.tolist(), strict=True))
-    found = []
-    for element in feedbacks:
+    worst: tuple[Any, ...] = (SHARE,)
+    for element in (part for part in plant.elements if isinstance(part, StateFeedback) and spans.any()):
         drives = law_of(element).drives(element)
         own = [each(evaluate_all(ends, values), len(drives)) for ends in (element.lower, element.upper)]
         for (target, channel), *limits in zip(drives.items(), *own, strict=True):
-            ends = [_limits(parts.get(target)), limits]
-            lower, upper = max(low for low, _ in ends), min(high for _, high in ends)
-            signal = below(element.name, channel).removesuffix(".")
+            lows, highs = zip(limits, _limits(parts.get(target)), strict=True)
+            lower, upper, signal = max(lows), min(highs), below(element.name, channel).removesuffix(".")
             u = run[signal][:-1]  # each sample stands for the time until the next one
             at = (u >= upper - NEAR * abs(upper)) | (u <= lower + NEAR * abs(lower))
-            found.append((float(spans[at].sum() / spans.sum()), element.name, target, signal, lower, upper))
-    share, name, target, signal, lower, upper = max(found)
-    if not share > SHARE:
+            worst = max(worst, (float(spans[at].sum() / spans.sum()), element.name, target, signal, lower, upper))
+    if len(worst) == 1:
         return False
+    share, name, target, signal, lower, upper = worst
     unit = run.columns[signal].unit
     limits = f"{' and '.join(f'{end:.4g}' for end in (lower, upper) if math.isfinite(end))} {unit}".rstrip()
     warnings.warn(
