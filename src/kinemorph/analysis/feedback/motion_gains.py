@@ -66,23 +66,20 @@ def regulator_along(
     if sample is None:
         K, S = backwards(times, A, B, Qf, Rf, Nf, last)
     else:
+        from scipy.interpolate import make_interp_spline
+
         periods = int(np.ceil((run.t[-1] - run.t[0]) / sample - ROUNDING))
         times = np.append(run.t[0] + sample * np.arange(periods), run.t[-1])
         every = np.union1d(run.t, times)
         middle = 0.5 * (every[:-1] + every[1:])
-        K, S = sampled_backwards(times, every, *(_linear(run.t, M, middle) for M in (A, B)), Qf, Rf, Nf, last)
-        onto, x, (_, q, v, _, _) = _linear(run.t, onto, times), _linear(run.t, x, times), run.at(times)
-        spent = np.add.reduceat(np.diff(every)[:, None] * _linear(run.t, u, middle), np.searchsorted(every, times[:-1]))
+        A, B, held = (make_interp_spline(run.t, part, k=1)(middle) for part in (A, B, u))
+        onto, x = (make_interp_spline(run.t, part, k=1)(times) for part in (onto, x))
+        K, S = sampled_backwards(times, every, A, B, Qf, Rf, Nf, last)
+        _, q, v, _, _ = run.at(times)
+        spent = np.add.reduceat(np.diff(every)[:, None] * held, np.searchsorted(every, times[:-1]))
         u = np.vstack([spent / np.diff(times)[:, None], u[-1:]])  # held inputs are the means of those of the run
     K, S = K @ onto, onto.transpose(0, 2, 1) @ S @ onto
     return Regulator(K, S, np.zeros(0, complex), names, plant, q, v, x, u, sample, times)
-
-
-def _linear(t: Array, values: Array, times: Array) -> Array:
-    """Values (n, ...) at t (n,), interpolated linearly at other times."""
-    from scipy.interpolate import make_interp_spline
-
-    return np.asarray(make_interp_spline(t, values, k=1)(times))
 
 
 def _of_run(group: str, plant: Plant, run: Trajectory) -> Array:

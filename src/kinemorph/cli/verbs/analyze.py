@@ -78,20 +78,11 @@ def analyze(
         int | None, option("modes: number of the mode that --gif and --mp4 show.", default="1", min=1)
     ] = None,
     weight: Annotated[
-        list[str] | None,
-        option(
-            "lqr: weight of a state (q.theta=10) or of an input (u.motor=0.1); 1 where none is given.", "NAME=VALUE"
-        ),
+        list[str] | None, option("lqr: a weight of a state, q.theta=10, or of an input, u.motor=0.1.", "NAME=VALUE")
     ] = None,
-    every: Annotated[
-        float | None, option("lqr: the time between samples of sampled feedback, in seconds.", "S")
-    ] = None,
+    every: Annotated[float | None, option("lqr: time between samples, in seconds.", "S")] = None,
     save: Annotated[
-        Path | None,
-        option(
-            "Write the numbers to a file: .json; poles and modes also .lst, .mod; of lqr .toml, the model with it.",
-            "PATH",
-        ),
+        Path | None, option("Write numbers: .json, poles and modes also .lst, .mod; lqr: the model, .toml.", "PATH")
     ] = None,
     *,
     state: StateOptions,
@@ -119,8 +110,8 @@ def analyze(
     foot loads that hold every posture.
     """
     given = {**vars(state), **vars(films), **repeating.given()}
-    given |= {"stable": stable, "window": window, "mode": mode, "plot": plot, "contacts": contacts}
-    given |= {"weight": weight, "every": every}
+    given |= {"stable": stable, "window": window, "mode": mode, "plot": plot, "contacts": contacts, "weight": weight}
+    given["every"] = option_values.above_zero(every, "--every", "s")
     _check(what, **given)
     option_values.picture(plot, "--plot")
     _check_save(save, what)
@@ -277,14 +268,11 @@ def _regulator(
     named = {known_name("--weight", name, (*names, *inputs)): value for name, value in named.items()}
     R = {name[2:]: value for name, value in named.items() if name in inputs}
     Q = dict.fromkeys(names, 1.0) | {name: value for name, value in named.items() if name in names}
-    at = {
-        name: value for name, value in {"q": state.values("q"), **_acting(system, state)}.items() if value is not None
-    }
+    at = _acting(system, state) | ({"q": q} if (q := state.values("q")) else {})
     with working(f"designing feedback for {system.robot.name}"):
-        found = lqr(system, Q, R or 1.0, sample=option_values.above_zero(every, "--every", "s"), leave_out=True, **at)
-    files = []
-    if save is not None and save.suffix == ".toml":
-        files += save_model(replace(system, elements=(*system.elements, found.element())), save)
+        found = lqr(system, Q, R or 1.0, sample=every, leave_out=True, **at)
+    closed = replace(system, elements=(*system.elements, found.element()))
+    files = [*save_model(closed, save)] if save is not None and save.suffix == ".toml" else []
     data = {"name": system.name, "sample": every, "inputs": found.input_names, "states": found.state_names}
     data |= {"K": found.K.tolist(), "q": found.q.tolist(), "u": found.u.tolist(), "left_out": found.left_out}
     data["poles"] = [{"real": z.real, "imaginary": z.imag} for z in found.poles.tolist()]

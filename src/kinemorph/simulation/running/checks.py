@@ -13,8 +13,7 @@ from kinemorph.model.elements.inactive import inactive_data
 from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.method import Method
-from kinemorph.simulation.results.saturation import warn_of_saturation
-from kinemorph.simulation.results.stops import warn_of_stops
+from kinemorph.simulation.results.stops import warn_of_saturation, warn_of_stops
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.running.automaton_check import warn_of_automaton
 from kinemorph.simulation.running.buried_start import warn_of_buried_start
