@@ -171,8 +171,8 @@ def _check_save(save: Path | None, what: Analysis) -> None:
     """Raises KinemorphError for an unknown ending of --save. Poles and modes may have none: then both .lst and .mod
     are written.
     """
-    known = (".json", ".lst", ".mod") if what in (Analysis.poles, Analysis.modes) else (".json",)
-    known += (".toml",) if what is Analysis.lqr else ()
+    own = {Analysis.poles: (".lst", ".mod"), Analysis.modes: (".lst", ".mod"), Analysis.lqr: (".toml",)}
+    known = (".json", *own.get(what, ()))
     if save is not None and save.suffix not in known and (save.suffix or ".lst" not in known):
         raise KinemorphError(
             f"--save is '{save}'; expected a file name that ends in {listed(known)}. Change the ending."
@@ -273,7 +273,12 @@ def _regulator(
         found = lqr(system, Q, R or 1.0, sample=every, leave_out=True, **at)
     closed = replace(system, elements=(*system.elements, found.element()))
     files = [*save_model(closed, save)] if save is not None and save.suffix == ".toml" else []
-    data = {"name": system.name, "sample": every, "inputs": found.input_names, "states": found.state_names}
+    data: dict[str, Any] = {
+        "name": system.name,
+        "sample": every,
+        "inputs": found.input_names,
+        "states": found.state_names,
+    }
     data |= {"K": found.K.tolist(), "q": found.q.tolist(), "u": found.u.tolist(), "left_out": found.left_out}
     data["poles"] = [{"real": z.real, "imaginary": z.imag} for z in found.poles.tolist()]
     return Result(data, lambda _: [str(found)], files, True)

@@ -112,12 +112,12 @@ def warn_of_other_numbers(plant: Plant, meta: Mapping[str, Any], path: Path) -> 
     Compared are the parts that both have, to nine digits and without their looks; parameters of the run have its values
     in both.
     """
-    stored, system = next(iter(meta.get("models", ())), {}), meta["systems"][0]
+    system = meta["systems"][0]
     try:  # without a text in the file, or with a damaged one, the names alone are compared
-        read_model(stored[TEXT], path)
-        texts = stored[TEXT], stored_model(plant, system, path)[TEXT]
+        read_model(text := meta["models"][0][TEXT], path)
+        texts = text, stored_model(plant, system, path)[TEXT]
         old, new = (tomllib.loads(text, parse_float=lambda number: float(f"{float(number):.9g}")) for text in texts)
-    except (KeyError, ValueError, KinemorphError):
+    except (LookupError, ValueError, KinemorphError):
         return
     known, found = dict(system["p"]), []
     for group in COMPARED:

@@ -138,9 +138,9 @@ def warn_of_saturation(run: Trajectory) -> bool:
     if len(worst) == 1:
         return False
     share, name, target, signal, lower, upper = worst
-    limits = " and ".join(f"{end:.4g}" for end in (lower, upper) if math.isfinite(end))
+    told = " and ".join(f"{end:.4g}" for end in (lower, upper) if math.isfinite(end))
     warnings.warn(
-        f"'{name}' drives '{target}' of '{plant.name}' at its limits ({limits} {run.columns[signal].unit}) for "
+        f"'{name}' drives '{target}' of '{plant.name}' at its limits ({told} {run.columns[signal].unit}) for "
         f"{share:.0%} of the run: its gains do not act there. Begin nearer to the point or motion that it keeps, "
         "design it with larger weights R, or allow more.",
         LimitWarning,
