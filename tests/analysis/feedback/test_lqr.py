@@ -272,6 +272,9 @@ def test_gains_along_a_constant_motion_become_those_of_the_equilibrium() -> None
     np.testing.assert_array_equal(found.K[-1], 0.0)  # nothing is to be gained any more at the end
     held = lqr(robot, 1.0, {"q1": 0.1}, along=rest, final=still.S)
     np.testing.assert_allclose(held.K, np.broadcast_to(still.K, held.K.shape), rtol=1e-5, atol=1e-6)
+    still = lqr(robot, 1.0, {"q1": 0.1}, sample=0.16)  # periods that do not end with samples of the run
+    held = lqr(robot, 1.0, {"q1": 0.1}, along=rest, sample=0.16, final=still.S)
+    np.testing.assert_allclose(held.K, np.broadcast_to(still.K, held.K.shape), rtol=1e-6, atol=1e-7)
 
 
 def test_gains_along_a_swing_satisfy_the_riccati_equation() -> None:
