@@ -19,9 +19,9 @@ SlowRunWarning, a run takes very many steps; ChatterWarning, the steps of a run 
 gains; GainWarning, a sampled controller is unstable; OptionWarning, an option has no effect beside another one;
 AutomatonWarning, phases or edges of a model cannot be meant; EnergyWarning, the energy of a run does not balance;
 ImpactWarning, an impact began and ended within one step; GroundWarning, a body passes through the ground, a run begins
-inside it, or a walker falls; LimitWarning, a joint ends a run far beyond its limit; PlanWarning, a planned run chose
-what its user did not; InactiveWarning, data of a model
-file do not act in a run; RecordingWarning, measured data are questionable or do not determine a parameter;
+inside it, or a walker falls; LimitWarning, a joint ends a run far beyond its limit, or feedback is long at its limits;
+PlanWarning, a planned run chose what its user did not; InactiveWarning, data of a model file do not act in a run;
+RecordingWarning, measured data are questionable or do not determine a parameter;
 LanguageWarning, a text of a report has no translation; InterfaceWarning, code of a user in a program may use names that
 the new model does not have; StudyWarning, items of a study failed, their runs warn, or code behind the study cannot be
 followed.
@@ -227,7 +227,7 @@ class GroundWarning(UserWarning):
 
 
 class LimitWarning(UserWarning):
-    """A joint ends a run far beyond its limit: its stop is soft for what presses on it."""
+    """A joint ends a run far beyond its limit, or state feedback is at its limits for much of a run."""
 
 
 class PlanWarning(UserWarning):

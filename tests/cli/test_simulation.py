@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kinemorph import derive
+from kinemorph import derive, lqr
 from kinemorph.cli.options import option_values
 from kinemorph.errors import KinemorphError
 from kinemorph.model.library import LIBRARY
@@ -222,6 +222,21 @@ def test_poles_without_a_state_are_about_an_equilibrium() -> None:
     assert inverted.stderr == "" and json.loads(inverted.stdout)["poles"][0]["alpha"] > 3.0
 
 
+def test_analyze_lqr_designs_feedback_and_saves_the_model_with_it(tmp_path: Path) -> None:
+    path = tmp_path / "balanced.toml"
+    weights = ("--weight", "q.theta=10,v.x=0", "--weight", "u.x=0.1", "--every", "0.01")
+    told = run("analyze", "cartpole", "lqr", *weights, "--save", str(path))
+    expected = lqr(LIBRARY["cartpole"](), [1.0, 10.0, 0.0, 1.0], {"x": 0.1}, sample=0.01)
+    assert told.stdout.splitlines() == str(expected).splitlines()
+    data = parsed("analyze", "cartpole", "lqr", *weights)
+    np.testing.assert_array_equal(data["K"], expected.K)
+    assert [pole["real"] for pole in data["poles"]] == expected.poles.real.tolist()
+    last = parsed("simulate", str(path), "--q", "theta=0.2", "--time", "6")["final"]["q"]
+    assert max(abs(row["value"]) for row in last) < 2e-3
+    afloat = run("analyze", "crawler", "lqr", "--weight", "u.m0_hinge=1").stdout
+    assert "The inputs m0_hinge cannot bring motions of" in afloat and "directions are left out." in afloat
+
+
 def test_analyze_tells_what_loops_allow() -> None:
     data = parsed("analyze", "four_bar", "mobility")
     assert data["dof"] == 1 and data["constraints"][0]["redundant"] == ["point.z", "parallel.x", "parallel.y"]
@@ -239,6 +254,11 @@ BAD = [
     ("simulate pendulm", "Did you mean 'pendulum'"),
     ("analyze four_bar mobility --lock q1", "--lock is not used by 'analyze mobility'"),
     ("analyze four_bar assembly --lock q1 --lock q2", "held joint 'q2' is determined by 'q1'"),
+    ("analyze cartpole poles --every 1", "--every is not used by 'analyze poles'"),
+    ("analyze cartpole lqr --every -1", "--every is -1 s; expected a finite number above 0"),
+    ("analyze cartpole lqr --weight 10", "--weight is '10'; expected a name and a value. Write --weight q.theta=10."),
+    ("analyze cartpole lqr --weight u.motor=1", "--weight names 'u.motor', which is not there."),
+    ("analyze cartpole lqr --save a.lst", "expected a file name that ends in .json, .toml"),
     ("simulate pendulum --method rk5", "Did you mean 'rk45'"),
     ("simulate pendulum --method rk4", "needs a fixed step size"),
     ("simulate four_bar --loops baumgart", "Did you mean 'baumgarte'"),

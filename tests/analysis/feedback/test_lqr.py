@@ -5,6 +5,7 @@ FINDINGS D6.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -17,7 +18,7 @@ from scipy.linalg import expm, solve_continuous_are, solve_discrete_are
 
 import kinemorph
 from kinemorph import Body, RobotBuilder, System, elements, library, linearize, lqr, simulate
-from kinemorph.errors import ShapeError, UnsupportedError
+from kinemorph.errors import LimitWarning, ShapeError, UnsupportedError
 from kinemorph.plants.own_equations import first_order
 
 SMALL = 1e-6
@@ -271,6 +272,9 @@ def test_gains_along_a_constant_motion_become_those_of_the_equilibrium() -> None
     np.testing.assert_array_equal(found.K[-1], 0.0)  # nothing is to be gained any more at the end
     held = lqr(robot, 1.0, {"q1": 0.1}, along=rest, final=still.S)
     np.testing.assert_allclose(held.K, np.broadcast_to(still.K, held.K.shape), rtol=1e-5, atol=1e-6)
+    still = lqr(robot, 1.0, {"q1": 0.1}, sample=0.16)  # periods that do not end with samples of the run
+    held = lqr(robot, 1.0, {"q1": 0.1}, along=rest, sample=0.16, final=still.S)
+    np.testing.assert_allclose(held.K, np.broadcast_to(still.K, held.K.shape), rtol=1e-6, atol=1e-7)
 
 
 def test_gains_along_a_swing_satisfy_the_riccati_equation() -> None:
@@ -321,11 +325,68 @@ def test_feedback_along_a_turning_free_base_measures_from_the_moving_state() -> 
     assert spent / cost == pytest.approx(1.0, abs=0.005)
 
 
+def test_sampled_gains_along_a_swing_are_those_of_a_recursion_over_runs_of_the_plant() -> None:
+    """Matrices and costs of each period come from differences of runs, and share nothing with the linear equations."""
+    robot, period, ends = library.double_pendulum(), 0.1, [0.1, 0.2, 0.3, 0.4, 0.45]
+    swing = simulate(robot, 0.45, q=[1.0, 0.5], output_step=0.002, rtol=1e-10, atol=1e-12)
+    found = lqr(robot, [3.0, 1.0, 0.5, 0.2], {"q1": 0.1}, along=swing, sample=period, final=2.0)
+    np.testing.assert_allclose(found.times, [0.0, *ends], atol=1e-12)
+    weights = np.diag([3.0, 1.0, 0.5, 0.2])
+    S, nodes = 2.0 * np.eye(4), np.polynomial.legendre.leggauss(8)
+    for k in reversed(range(5)):
+        T, start = ends[k] - found.times[k], swing.at(found.times[k])
+        times = np.array([0.0, *(0.5 * T * (1.0 + nodes[0])), T])
+
+        def moved(s: np.ndarray, u: float, T: float = T, start: Any = start, times: Any = times) -> np.ndarray:
+            given = {"q": start.q + s[:2], "v": start.v + s[2:], "inputs": {"q1": u}}
+            run = simulate(robot, T, **given, output_step=[*times], rtol=1e-11, atol=1e-13)
+            return np.hstack([run.q, run.v])
+
+        steps = 1e-4 * np.eye(5)
+        slopes = [(moved(one[:4], one[4]) - moved(-one[:4], -one[4])) / 2e-4 for one in steps]
+        path = np.stack(slopes, axis=-1)  # (time, state, [s, u])
+        cost = sum(0.5 * T * share * P.T @ weights @ P for share, P in zip(nodes[1], path[1:-1], strict=True))
+        cost[4, 4] += 0.1 * T
+        cost += path[-1].T @ S @ path[-1]
+        K = cost[4:, :4] / cost[4, 4]
+        S = cost[:4, :4] - cost[:4, 4:] @ K
+        np.testing.assert_allclose(found.K[k], K, rtol=1e-4, atol=1e-4 * np.abs(K).max())
+        np.testing.assert_allclose(found.S[k], S, rtol=1e-4, atol=1e-4 * np.abs(S).max())
+
+
+def test_sampled_feedback_brings_a_pole_up_along_its_motion_and_keeps_it_there() -> None:
+    robot, Q, R = library.cartpole(), {"q.x": 10.0, "q.theta": 10.0, "v.theta": 1.0}, {"x": 0.1}
+    fall = simulate(robot, 1.3, q={"theta": 0.01})  # a fall backwards in time rises
+    up = simulate(robot, 1.3, q=fall.q[-1], v=-fall.v[-1], output_step=0.01)
+    found = lqr(robot, Q, R, along=up, sample=0.05, final=lqr(robot, Q, R, sample=0.05).S)
+    disturbed = {"q": up.q[0] + [0.05, 0.1], "v": up.v[0]}
+    assert abs(simulate(robot, 1.3, **disturbed)["q.theta"][-1]) > 0.5
+    run = simulate(System(robot, (found.element(),)), 5.0, **disturbed)
+    assert abs(run["q.theta"][0]) > 3.0
+    assert abs(run.at(1.3).q[1]) < 0.02
+    assert abs(run["q.theta"][run.t > 3.0]).max() < 0.01
+    assert found.element().every == 0.05
+
+
+def test_held_inputs_along_a_motion_are_means_and_samples_begin_with_its_run() -> None:
+    robot = library.pendulum()
+    path = elements.Sinusoid("path", amplitude=0.8, frequency=0.5, joints=("q1",))
+    driven = System(robot, (path, elements.PD("pd", "q1", 60.0, 5.0, reference="path")))
+    swing = simulate(driven, time=1.0, start=simulate(driven, 0.33), output_step=0.001)
+    found = lqr(robot, {"q.q1": 100.0, "v.q1": 1.0}, 0.1, along=swing, sample=0.1)
+    whole = np.array([np.trapezoid(part, dx=0.001) for part in (swing["pd"][k : k + 101] for k in range(0, 1000, 100))])
+    np.testing.assert_allclose(found.u[:-1, 0], whole / 0.1, rtol=1e-6, atol=1e-6)
+    part = found.element()
+    assert (part.every, part.phase) == (0.1, pytest.approx(0.33))
+    run = simulate(System(robot, (part,)), time=1.0, start=0.33, q=swing.q[0], v=swing.v[0], output_step=0.001)
+    assert np.abs(run.q - swing.q).max() < 0.02
+
+
 def test_a_run_along_which_nothing_can_be_designed_is_refused() -> None:
     robot = library.pendulum()
     run = simulate(robot, 0.1)
-    with pytest.raises(UnsupportedError, match=r"lqr: sample is given together with along="):
-        lqr(robot, 1.0, 1.0, along=run, sample=0.1)
+    with pytest.raises(UnsupportedError, match=r"lqr: q is given together with along="):
+        lqr(robot, 1.0, 1.0, along=run, q=[0.0])
     with pytest.raises(UnsupportedError, match=r"samples of 'pendulum'; expected one segment of 'crane'"):
         lqr(library.crane(), 1.0, 1.0, along=run)
 
@@ -349,3 +410,23 @@ def test_parameters_are_those_given_or_those_of_the_run() -> None:
 def test_costs_that_may_be_negative_are_refused() -> None:
     with pytest.raises(ShapeError, match=r"N is too large: the least eigenvalue of Q - N R\^-1 N\^T is -\d.*smaller N"):
         lqr(library.cartpole(), [10.0, 10.0, 0.5, 1.0], {"x": 0.1}, N=[[3.0], [3.0], [0.0], [0.0]])
+
+
+@pytest.mark.parametrize("limited", ["feedback", "motor"])
+def test_feedback_that_spends_a_run_at_its_limits_is_named_with_the_share_of_time(limited: str) -> None:
+    wheel = elements.DCMotor("motor", "x", 1.0, 0.2, lead=0.3, voltage_limit=3.0 if limited == "motor" else 99.0)
+    plant = System(library.cartpole(), (wheel,))
+    found = lqr(plant, 1.0, {"motor": 0.1})
+    part = found.element(lower=-3.0, upper=3.0) if limited == "feedback" else found.element()
+    closed = System(plant.robot, (wheel, part))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", LimitWarning)
+        simulate(closed, 3.0, q={"theta": 0.01})
+    with pytest.warns(LimitWarning) as told:
+        run = simulate(closed, 3.0, q={"theta": 0.6})
+    share = np.mean(np.abs(run["lqr"][:-1]) >= 3.0)
+    assert str(told[0].message) == (
+        f"'lqr' drives 'motor' of 'cartpole' at its limits (-3 and 3 V) for {share:.0%} of the run: its gains do not "
+        "act there. Begin nearer to the point or motion that it keeps, design it with larger weights R, or allow more."
+    )
+    assert share > 0.5

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 from kinemorph import Trajectory, library, load, load_text, load_trajectory, simulate
-from kinemorph.errors import StorageError, UnsupportedError
+from kinemorph.errors import ModelWarning, StorageError, UnsupportedError
 from kinemorph.loops import Baumgarte
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
@@ -53,7 +54,29 @@ def test_a_loaded_run_is_shown_and_computed_without_its_model(run: Trajectory, t
     assert np.array_equal(back.momentum, run.momentum) and np.array_equal(back.body_poses(), run.body_poses())
     assert back.replay().scene.figures
     other = library.double_pendulum((2.2, 1.8))  # what is given takes the place of what is in the file
-    assert not np.allclose(load_trajectory(tmp_path / f"run.{ending}", other).reactions("q2"), run.reactions("q2"))
+    with pytest.warns(ModelWarning):
+        again = load_trajectory(tmp_path / f"run.{ending}", other)
+    assert not np.allclose(again.reactions("q2"), run.reactions("q2"))
+
+
+def test_a_given_model_with_other_numbers_is_told_by_name(run: Trajectory, tmp_path: Path) -> None:
+    path, table = run.save(tmp_path / "run.npz"), run.save(tmp_path / "run.csv")
+    with pytest.warns(ModelWarning) as told:
+        load_trajectory(path, library.double_pendulum((2.2, 1.8)))
+    assert str(told[0].message) == (
+        f"'{path}': the given model 'double_pendulum' is not that of the run in this file: value of 'm1', value of "
+        "'m2' differ. What is computed from it now does not fit the motion. Leave model out to use that of the file."
+    )
+    sprung, stiff = load_text(SPRUNG, "toml"), load_text(SPRUNG.replace("k = 30", "k = 40"), "toml")
+    heavy = load_text(SPRUNG.replace("mass = 1.0", "mass = 1.5"), "toml")
+    kept = simulate(sprung, 0.05, p={"k": 20.0}, q=[0.3]).save(tmp_path / "sprung.npz")
+    with pytest.warns(ModelWarning, match="mass of 'rod' differs. What"):
+        load_trajectory(kept, heavy)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ModelWarning)
+        load_trajectory(kept, stiff)  # whose parameter has the value of the run
+        load_trajectory(path, library.double_pendulum())
+        load_trajectory(table, library.double_pendulum((2.2, 1.8)))  # a table has names alone
 
 
 def test_the_same_run_gives_the_same_bytes_with_its_model(run: Trajectory, tmp_path: Path) -> None:

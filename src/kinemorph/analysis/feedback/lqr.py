@@ -46,8 +46,9 @@ def lqr(
     `N`           the weights of products of states and inputs, (ns, number of inputs)
     `sample`      the time between samples [s]: gains of sampled feedback with held inputs. The equations and the cost
                   are integrated exactly over a period, so that the cost is that of the continuous motion
-    `along`       a run: gains along its motion, over its time, for its samples. `final` are weights of the state at its
-                  end, in the forms of Q; with `final` 0 the gains fall to R^-1 N^T at the end
+    `along`       a run: gains along its motion, over its time, at its samples, or every `sample` from its start.
+                  `final` are weights of the state at its end, in the forms of Q; with `final` 0 continuous gains fall
+                  to R^-1 N^T at the end
     `leave_out`   regulate what the inputs can stabilize; `left_out` of the result names the rest. By default it is
                   refused
 
@@ -57,14 +58,14 @@ def lqr(
     """
     check_sample("lqr", sample)
     if along is not None:
-        taken = [*({"q", "v", "x", "u", "t", "m"} & {*state}), *["sample"] * (sample is not None)]
+        taken = {"q", "v", "x", "u", "t", "m"} & {*state}
         if taken or isinstance(model, Linearization):
             what = ", ".join(sorted(taken)) or "a Linearization"
             raise UnsupportedError(f"lqr: {what} is given together with along=, whose run has the states. Give one.")
         own = along.segments[0]  # by default the parameters are those of the run
         p = state.pop("p", {column.name: value for column, value in zip(own.plant.p, own.p, strict=True)})
         plant = as_plant(model, parameters=named_parameters(model, p), **state)
-        return regulator_along(plant, along, Q, R, N, final, p)
+        return regulator_along(plant, along, Q, R, N, final, p, sample)
     linear = linear_at_rest("lqr", model, R, (), state)
     chosen = inputs_of("lqr: R", linear.input_names, R)
     names = tuple(linear.input_names[k] for k in chosen)

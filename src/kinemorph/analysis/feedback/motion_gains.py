@@ -1,4 +1,7 @@
-"""Gains along a motion: the regulator of least cost about a run, from its linear equations at each sample."""
+"""Gains along a motion: the regulator of least cost about a run, from its linear equations at each sample.
+
+Between the samples of the run the linear equations change linearly; each interval counts with those of its middle.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.dual import derivative
 from kinemorph.analysis.feedback.holding import inputs_of
 from kinemorph.analysis.feedback.regulator import Regulator
-from kinemorph.analysis.feedback.riccati import backwards
+from kinemorph.analysis.feedback.riccati import backwards, sampled_backwards
 from kinemorph.analysis.feedback.weights import costs, weights
 from kinemorph.analysis.small_motions.linearize import Linearization, linearize
 from kinemorph.analysis.small_motions.plant_derivatives import point_of, slopes_of, state_names
@@ -22,10 +25,13 @@ from kinemorph.mechanics.trees.motions import ELEMENTARY
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.results.trajectory import Trajectory
 
+ROUNDING = 1e-9  # of a period: a shorter rest at the end of a run is none
 SAME = 1e-3  # relative: a larger difference of accelerations shows that a run is not a motion of the model
 
 
-def regulator_along(plant: Plant, run: Trajectory, Q: Any, R: Any, N: Any, final: Any, p: Any) -> Regulator:
+def regulator_along(
+    plant: Plant, run: Trajectory, Q: Any, R: Any, N: Any, final: Any, p: Any, sample: float | None
+) -> Regulator:
     """The regulator along a run. Raises UnsupportedError for a run that is no motion of the plant."""
     mine, theirs = ([column.name for column in one.q] for one in (plant, run.segments[0].plant))
     if len(run.segments) != 1 or mine != theirs or len(run.t) < 2:
@@ -56,9 +62,24 @@ def regulator_along(plant: Plant, run: Trajectory, Q: Any, R: Any, N: Any, final
             )
         found.append(_about_motion(linear, chosen))
     A, B, onto = (np.array(parts) for parts in zip(*found, strict=True))
-    K, S = backwards(run.t, A, B, Qf, Rf, Nf, weights("lqr: final", final, states))
+    last, times, u, v = weights("lqr: final", final, states), run.t, u[:, chosen], run.v
+    if sample is None:
+        K, S = backwards(times, A, B, Qf, Rf, Nf, last)
+    else:
+        from scipy.interpolate import make_interp_spline
+
+        periods = int(np.ceil((run.t[-1] - run.t[0]) / sample - ROUNDING))
+        times = np.append(run.t[0] + sample * np.arange(periods), run.t[-1])
+        every = np.union1d(run.t, times)
+        middle = 0.5 * (every[:-1] + every[1:])
+        A, B, held = (make_interp_spline(run.t, part, k=1)(middle) for part in (A, B, u))
+        onto, x = (make_interp_spline(run.t, part, k=1)(times) for part in (onto, x))
+        K, S = sampled_backwards(times, every, A, B, Qf, Rf, Nf, last)
+        _, q, v, _, _ = run.at(times)
+        spent = np.add.reduceat(np.diff(every)[:, None] * held, np.searchsorted(every, times[:-1]))
+        u = np.vstack([spent / np.diff(times)[:, None], u[-1:]])  # held inputs are the means of those of the run
     K, S = K @ onto, onto.transpose(0, 2, 1) @ S @ onto
-    return Regulator(K, S, np.zeros(0, complex), names, plant, q, run.v, x, u[:, chosen], None, run.t)
+    return Regulator(K, S, np.zeros(0, complex), names, plant, q, v, x, u, sample, times)
 
 
 def _of_run(group: str, plant: Plant, run: Trajectory) -> Array:

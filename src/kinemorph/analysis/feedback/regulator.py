@@ -97,7 +97,10 @@ class Regulator(Shown):
         count = self.plant.nv
         given: dict[str, Any] = {"drives": self.input_names, "every": self.sample, **options}
         if self.times is not None:
+            begin = float(self.times[0])
             given["times"] = tuple(self.times.tolist())
+            if self.sample and "phase" not in options:
+                given["phase"] = begin if begin > 0.0 else begin % self.sample
         used = np.flatnonzero(self.K[..., 2 * count :].any(axis=tuple(range(self.K.ndim - 1))))
         columns = [*range(2 * count), *(2 * count + used)]
         if observer is None:

@@ -1,4 +1,4 @@
-"""Riccati equations: algebraic ones, and one backwards in time; and linear equations with held inputs.
+"""Riccati equations: algebraic ones, and those backwards in time; and linear equations with held inputs.
 
 cost = integral of  s^T Q s + 2 s^T N u + u^T R u,     u = -K s,     K = R^-1 (B^T S + N^T)
 """
@@ -75,4 +75,31 @@ def backwards(t: Array, A: Array, B: Array, Q: Array, R: Array, N: Array, final:
         found = np.linalg.solve(X.T, Y.T).T
         S[k] = 0.5 * (found + found.T)
     K = np.array([np.linalg.solve(R, b.T @ s + N.T) for b, s in zip(B, S, strict=True)])
+    return K, S
+
+
+def sampled_backwards(
+    ticks: Array, t: Array, A: Array, B: Array, Q: Array, R: Array, N: Array, final: Array
+) -> tuple[Array, Array]:
+    """(K (m, nu, ns), S (m, ns, ns)) at the `ticks` (m,), between which the inputs are held.
+
+    A (n, ns, ns) and B (n, ns, nu) are those in the middle of the intervals between the times t (n + 1,), which contain
+    all ticks: over each interval the equations and the cost are integrated exactly. S is `final` at the last tick,
+    where K is that of the last period.
+    """
+    n, whole = A.shape[1], np.eye(A.shape[1] + B.shape[2])
+    S, K = np.zeros((len(ticks), n, n)), np.zeros((len(ticks), B.shape[2], n))
+    S[-1] = final
+    inside = np.searchsorted(t, ticks)
+    for k in reversed(range(len(ticks) - 1)):
+        moved, cost = whole, 0.0 * whole  # of [s, u] since the tick
+        for j in range(inside[k], inside[k + 1]):
+            one = sampled(A[j], B[j], Q, R, N, float(t[j + 1] - t[j]))
+            cost += moved.T @ np.block([[one.Q, one.N], [one.N.T, one.R]]) @ moved
+            moved = np.vstack([np.hstack([one.A, one.B]) @ moved, whole[n:]])
+        cost += moved[:n].T @ S[k + 1] @ moved[:n]
+        K[k] = np.linalg.solve(cost[n:, n:], cost[n:, :n])
+        found = cost[:n, :n] - cost[:n, n:] @ K[k]
+        S[k] = 0.5 * (found + found.T)
+    K[-1] = K[-2]
     return K, S

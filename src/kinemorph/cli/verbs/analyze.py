@@ -1,4 +1,4 @@
-"""The verb `analyze`: equilibria, poles, modes, the motions that loops allow, and motions that repeat."""
+"""The verb `analyze`: equilibria, poles, modes, feedback, the motions that loops allow, and motions that repeat."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ class Analysis(StrEnum):
     equilibrium = "equilibrium"
     poles = "poles"
     modes = "modes"
+    lqr = "lqr"
     mobility = "mobility"
     assembly = "assembly"
     orbit = "orbit"
@@ -77,8 +78,12 @@ def analyze(
     mode: Annotated[
         int | None, option("modes: number of the mode that --gif and --mp4 show.", default="1", min=1)
     ] = None,
+    weight: Annotated[
+        list[str] | None, option("lqr: a weight of a state, q.theta=10, or of an input, u.motor=0.1.", "NAME=VALUE")
+    ] = None,
+    every: Annotated[float | None, option("lqr: time between samples, in seconds.", "S")] = None,
     save: Annotated[
-        Path | None, option("Write the numbers to a file: .json; poles and modes also .lst, .mod.", "PATH")
+        Path | None, option("Write numbers: .json, poles and modes also .lst, .mod; lqr: the model, .toml.", "PATH")
     ] = None,
     *,
     state: StateOptions,
@@ -94,6 +99,9 @@ def analyze(
     that the loops leave. assembly lists the configurations in which the loops close while the joints of --lock keep
     their coordinates.
 
+    lqr designs the state feedback of least cost about an equilibrium, or at --q, where its inputs hold the robot.
+    Weights of inputs, such as --weight u.motor=0.1, also choose the inputs that it drives, by default all.
+
     orbit searches for a motion that repeats, near --q and --v or the initial values of the file, and lists its Floquet
     multipliers. A driven system needs --period, one without drive --section; the cycles of an automaton end after its
     edges. continuation follows the orbit over a range of a parameter (--over) and locates where it changes. diagram
@@ -103,7 +111,8 @@ def analyze(
     foot loads that hold every posture.
     """
     given = {**vars(state), **vars(films), **repeating.given()}
-    given |= {"stable": stable, "window": window, "mode": mode, "plot": plot, "contacts": contacts}
+    given |= {"stable": stable, "window": window, "mode": mode, "plot": plot, "contacts": contacts, "weight": weight}
+    given["every"] = option_values.above_zero(every, "--every", "s")
     _check(what, **given)
     option_values.picture(plot, "--plot")
     _check_save(save, what)
@@ -114,6 +123,8 @@ def analyze(
         found = _equilibrium(system, state, stable, plot)
     elif what in (Analysis.mobility, Analysis.assembly):
         found = _of_loops(system, what, state)
+    elif what is Analysis.lqr:
+        found = _regulator(system, state, weight or [], every, save)
     elif what in REPEATING:
         found = Result(*of_orbits(system, what.value, state, repeating, plot))
     elif what is Analysis.static:
@@ -136,6 +147,7 @@ def _check(what: Analysis, **given: Any) -> None:
         Analysis.equilibrium: ("v", "window", "gif", "mp4", "mode"),
         Analysis.poles: ("stable", "gif", "mp4", "mode"),
         Analysis.modes: ("stable",),
+        Analysis.lqr: ("v", "window", "gif", "mp4", "mode", "stable", "plot"),
         Analysis.mobility: ("v", "window", "gif", "mp4", "mode", "stable", "torque", "lock", "plot"),
         Analysis.assembly: ("v", "window", "gif", "mp4", "mode", "stable", "torque", "plot"),
         Analysis.orbit: ("window", "gif", "mp4", "mode", "stable", "over"),
@@ -145,6 +157,7 @@ def _check(what: Analysis, **given: Any) -> None:
         Analysis.static: ("window", "gif", "mp4", "mode", "stable", "start", "q", "v", "torque", "lock"),
     }[what]
     unused += () if what in AT_REST else ("contacts",)
+    unused += () if what is Analysis.lqr else ("weight", "every")
     unused += () if what in REPEATING else ("period", "section", "edges", "cycles", "nodes")
     unused += () if what in (*REPEATING, Analysis.static) else ("over",)
     for name in unused:
@@ -160,8 +173,9 @@ def _check_save(save: Path | None, what: Analysis) -> None:
     """Raises KinemorphError for an unknown ending of --save. Poles and modes may have none: then both .lst and .mod
     are written.
     """
-    known = (".json", ".lst", ".mod") if what in (Analysis.poles, Analysis.modes) else (".json",)
-    if save is not None and save.suffix not in known and (save.suffix or known == (".json",)):
+    own = {Analysis.poles: (".lst", ".mod"), Analysis.modes: (".lst", ".mod"), Analysis.lqr: (".toml",)}
+    known = (".json", *own.get(what, ()))
+    if save is not None and save.suffix not in known and (save.suffix or ".lst" not in known):
         raise KinemorphError(
             f"--save is '{save}'; expected a file name that ends in {listed(known)}. Change the ending."
         )
@@ -235,6 +249,40 @@ def _of_loops(system: System, what: Analysis, state: StateOptions) -> Result:
     if not found:
         say(f"failed: {found.message}")
     return Result(loop_reports.assembly_summary(robot, found), loop_reports.assembly_tables, [], bool(len(found)))
+
+
+def _regulator(
+    system: System, state: StateOptions, weight: list[str], every: float | None, save: Path | None
+) -> Result:
+    """The regulator of least cost, whose weights are 1 unless given; what its inputs cannot stabilize is named."""
+    from kinemorph.analysis.feedback.lqr import lqr
+    from kinemorph.analysis.feedback.weights import known_name
+    from kinemorph.analysis.small_motions.plant_derivatives import state_names
+    from kinemorph.formats.loading import save as save_model
+    from kinemorph.plants.robot_plant import plant
+
+    named = option_values.values(",".join(weight) or None, "--weight") or {}
+    if isinstance(named, list):
+        raise KinemorphError(f"--weight is '{weight[0]}'; expected a name and a value. Write --weight q.theta=10.")
+    made = plant(system)
+    names, inputs = state_names(made), [f"u.{column.name}" for column in made.u]
+    named = {known_name("--weight", name, (*names, *inputs)): value for name, value in named.items()}
+    R = {name[2:]: value for name, value in named.items() if name in inputs}
+    Q = dict.fromkeys(names, 1.0) | {name: value for name, value in named.items() if name in names}
+    at = _acting(system, state) | ({"q": q} if (q := state.values("q")) else {})
+    with working(f"designing feedback for {system.robot.name}"):
+        found = lqr(system, Q, R or 1.0, sample=every, leave_out=True, **at)
+    closed = replace(system, elements=(*system.elements, found.element()))
+    files = [*save_model(closed, save)] if save is not None and save.suffix == ".toml" else []
+    data: dict[str, Any] = {
+        "name": system.name,
+        "sample": every,
+        "inputs": found.input_names,
+        "states": found.state_names,
+    }
+    data |= {"K": found.K.tolist(), "q": found.q.tolist(), "u": found.u.tolist(), "left_out": found.left_out}
+    data["poles"] = [{"real": z.real, "imaginary": z.imag} for z in found.poles.tolist()]
+    return Result(data, lambda _: [str(found)], files, True)
 
 
 def _small_motions(

@@ -26,7 +26,15 @@ from kinemorph.plants.programs import Plant
 from kinemorph.simulation.docking.saved_run import plants_along
 from kinemorph.simulation.files.batch_record import batch_of, record_of_batch
 from kinemorph.simulation.files.run_record import LIVE, NO_MODEL, Record, record_of, segment_starts, trajectory_of
-from kinemorph.simulation.files.stored_model import MISSING, TEXT, differs, plant_of, read_model, stored_model
+from kinemorph.simulation.files.stored_model import (
+    MISSING,
+    TEXT,
+    differs,
+    plant_of,
+    read_model,
+    stored_model,
+    warn_of_other_numbers,
+)
 from kinemorph.simulation.results.batch_run import BatchRun
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.words import did_you_mean
@@ -104,13 +112,18 @@ def load_trajectory(path: str | Path, model: Model | Sequence[Model | None] | No
     Nothing in a file is executed or compiled. What is computed from a model, such as joint reactions and replays, uses
     the one in the file, or the `model` that is given in its place. A table holds no model, and no file holds one with
     functions in Python: give it. For a run in which modules dock, give the System at its start; for another run that
-    changes its system, a list with one model for each system, None where you do not have it. Raises StorageError, with
-    a message, for a file that is not of a run, damaged or truncated.
+    changes its system, a list with one model for each system, None where you do not have it. A given model has to have
+    the names of the run: of q, v, x, m, u and p, in their order. Its bodies and joints are compared with those of the
+    model in the file, if there is one: other numbers give a ModelWarning. Raises StorageError, with a message, for a
+    file that is not of a run, damaged or truncated.
     """
 
     def run(record: Record) -> Trajectory:
         inside, missing = _inside(record, Path(path)) if model is None else (model, "you gave none for it")
-        return trajectory_of(record, _models(inside, record, Path(path)), missing)
+        plants = _models(inside, record, Path(path))
+        if model is not None and plants[0] is not None:
+            warn_of_other_numbers(plants[0], record.meta, Path(path))
+        return trajectory_of(record, plants, missing)
 
     return _loaded(path, _format(path), run)
 

@@ -7,12 +7,13 @@ same names as the run.
 
 from __future__ import annotations
 
+import tomllib
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kinemorph.errors import KinemorphError, ModelWarning
+from kinemorph.errors import KinemorphError, ModelWarning, users_level
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.plants.initial_values import SUPPLIED
@@ -20,8 +21,11 @@ from kinemorph.plants.loop_methods import LOOP_METHODS
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import named_parameters
 from kinemorph.plants.robot_plant import plant as as_plant
+from kinemorph.words import listed
 
 NAMED = ("q", "v", "x", "m", "u", "p")  # groups in which a model has to have the names of its run
+COMPARED = ("parameters", "bodies", "joints", "elements", "module_types")  # tables of model files
+LOOKS = ("shapes", "collisions", "symbol", "unit")  # keys in them on which the motion does not depend
 TEXT, MISSING = "text", "missing"
 
 
@@ -100,3 +104,33 @@ def differs(plant: Plant, described: Mapping[str, Any]) -> str:
     names = {group: [name for name, _ in described[group]] for group in NAMED}
     here = {group: [column.name for column in getattr(plant, group)] for group in NAMED}
     return next((group for group in NAMED if here[group] != names[group]), "")
+
+
+def warn_of_other_numbers(plant: Plant, meta: Mapping[str, Any], path: Path) -> None:
+    """Warns where a given model has other data than the model in the file of the run that `meta` describes.
+
+    Compared are the parts that both have, to nine digits and without their looks; parameters of the run have its values
+    in both.
+    """
+    system = meta["systems"][0]
+    try:  # without a text in the file, or with a damaged one, the names alone are compared
+        read_model(text := meta["models"][0][TEXT], path)
+        texts = text, stored_model(plant, system, path)[TEXT]
+        old, new = (tomllib.loads(text, parse_float=lambda number: float(f"{float(number):.9g}")) for text in texts)
+    except (LookupError, ValueError, KinemorphError):
+        return
+    known, found = dict(system["p"]), []
+    for group in COMPARED:
+        for name in [one for one in old.get(group, {}) if one in new.get(group, {}) and one not in known]:
+            parts = (old[group][name], new[group][name])
+            a, b = (part if isinstance(part, dict) else {"value": part} for part in parts)
+            keys = [key for key in {**a, **b} if key not in LOOKS and a.get(key) != b.get(key)]
+            found += [f"{key} of '{name}'" for key in keys]
+    if found:
+        warnings.warn(
+            f"'{path}': the given model '{plant.name}' is not that of the run in this file: {listed(found, 4)} "
+            f"{'differ' if len(found) > 1 else 'differs'}. What is computed from it now does not fit the motion. "
+            "Leave model out to use that of the file.",
+            ModelWarning,
+            stacklevel=users_level(),
+        )

@@ -1,4 +1,4 @@
-"""Which joints stop at their limits in a system, and which coordinates begin or end beyond them."""
+"""Which joints stop at their limits, which coordinates begin or end beyond them, and feedback that stays at limits."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ import numpy.typing as npt
 from kinemorph.algebra.arrays import Array
 from kinemorph.errors import LimitWarning, users_level
 from kinemorph.frozen import kept_with
+from kinemorph.mechanics.elements.control.channels import each
 from kinemorph.mechanics.elements.law import law_of
-from kinemorph.model.elements import JointLimits
+from kinemorph.model.elements import Actuator, DCMotor, JointLimits, StateFeedback
+from kinemorph.model.elements.control.wiring import below
+from kinemorph.model.parameter import evaluate_all
 from kinemorph.model.robot import Robot
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.results.trajectory import Trajectory
@@ -34,6 +37,7 @@ STAYS = (
     "it began beyond it, and loops, loads or too little time keep it from returning",
     "Begin within the limits: give q, or a `start` of the model.",
 )
+SHARE = 0.2  # of the time of a run: state feedback that is longer at its limits gets a warning
 FAR = {"rad": 0.05, "m": 0.005}  # beyond a limit: a joint that ends a run farther beyond its stop gets a warning
 
 
@@ -114,3 +118,43 @@ def begun_beyond(plant: Plant, q: Array) -> str:
     how = f"(by {'up to ' if len(begun) > 1 else ''}{beyond[worst]:.3g} {stops.units[worst]})"
     names = listed([stops.names[k] for k in begun], NAMED)
     return f"{names} started beyond the limits {how}, and the stops push back at once"
+
+
+def warn_of_saturation(run: Trajectory) -> bool:
+    """Warns where state feedback is at limits for a large share of a run, for the worst output; whether it did."""
+    plant, spans = run.segments[-1].plant, np.diff(run.t)
+    parts = {element.name: element for element in plant.elements}
+    values = dict(zip([column.name for column in plant.p], run.segments[-1].p.tolist(), strict=True))
+    worst: tuple[Any, ...] = (SHARE,)
+    for element in (part for part in plant.elements if isinstance(part, StateFeedback) and spans.any()):
+        drives = law_of(element).drives(element)
+        own = [each(evaluate_all(ends, values), len(drives)) for ends in (element.lower, element.upper)]
+        for (target, channel), *limits in zip(drives.items(), *own, strict=True):
+            lows, highs = zip(limits, _limits(parts.get(target)), strict=True)
+            lower, upper, signal = max(lows), min(highs), below(element.name, channel).removesuffix(".")
+            u = run[signal][:-1]  # each sample stands for the time until the next one
+            share = float(spans[(u >= upper) | (u <= lower)].sum() / spans.sum())
+            worst = max(worst, (share, element.name, target, signal, lower, upper))
+    if len(worst) == 1:
+        return False
+    share, name, target, signal, lower, upper = worst
+    told = " and ".join(f"{end:.4g}" for end in (lower, upper) if math.isfinite(end))
+    warnings.warn(
+        f"'{name}' drives '{target}' of '{plant.name}' at its limits ({told} {run.columns[signal].unit}) for "
+        f"{share:.0%} of the run: its gains do not act there. Begin nearer to the point or motion that it keeps, "
+        "design it with larger weights R, or allow more.",
+        LimitWarning,
+        stacklevel=users_level(),
+    )
+    return True
+
+
+def _limits(part: Any) -> tuple[float, float]:
+    """The limits of what the input of a driven part can be."""
+    if isinstance(part, DCMotor):
+        return -part.voltage_limit, part.voltage_limit
+    if isinstance(part, Actuator):
+        forced = part.control == "effort" and part.activation is None  # the input is the force
+        weakest, strongest = part.efforts if forced else (-math.inf, math.inf)
+        return max(part.lower, weakest), min(part.upper, strongest)
+    return -math.inf, math.inf

@@ -13,7 +13,7 @@ from kinemorph.model.elements.inactive import inactive_data
 from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.method import Method
-from kinemorph.simulation.results.stops import warn_of_stops
+from kinemorph.simulation.results.stops import warn_of_saturation, warn_of_stops
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.running.automaton_check import warn_of_automaton
 from kinemorph.simulation.running.buried_start import warn_of_buried_start
@@ -55,6 +55,7 @@ def warn_after(runs: Sequence[Trajectory], options: StepOptions, method: Method 
         any(_warn_of_steps(run, options, method) for run in runs if run.outcome.ok)
     any(warn_of_ground(run.segments) for run in runs)
     any(warn_of_stops(run) for run in runs)
+    any(warn_of_saturation(run) for run in runs)
 
 
 def _warn_of_steps(run: Trajectory, options: StepOptions, method: Method | ForeignMethod) -> bool:
