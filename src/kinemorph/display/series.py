@@ -239,6 +239,12 @@ def _panels(trajectory: Run, names: Sequence[str]) -> tuple[Family, ...]:
         few = [name for part in stems.values() if len(part) < 3 for name in part]
         for part in (*(part for part in stems.values() if len(part) > 2), few):
             panels += [Family("", some, tuple(map(short, some))) for some in _chunks(part)]
+    if len(panels) > 1 and len(panels) % 2:  # one would be alone in the last row of two
+        longest = max(panels, key=lambda panel: len(panel.names))
+        half, place = -(-len(longest.names) // 2), panels.index(longest)
+        parts = (slice(half), slice(half, None))
+        cut = [replace(longest, names=longest.names[part], labels=longest.labels[part]) for part in parts]
+        panels[place : place + 1] = [panel for panel in cut if panel.names]
     return tuple(panels)
 
 
