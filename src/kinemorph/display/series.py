@@ -34,6 +34,12 @@ MANY = 12  # with more columns of q than this, velocities are plotted only on re
 DEGREES = {"rad": "deg", "rad/s": "deg/s", "rad/s^2": "deg/s^2", "rad/s²": "deg/s²"}
 BALANCE = "energy.balance"  # about 1e-12 of the other energies, so it has a block of its own
 FLOWS = ("energy.supplied", "energy.dissipated")
+# last words of names of columns that the program gives, not the user: they are said in the reader's language
+SPOKEN = (
+    *("energy", "energy balance", "bearing force", "bearing moment", "acceleration", "current", "depth", "force"),
+    *("friction", "gap", "length", "load", "normal", "phase", "position", "power", "reaction", "speed", "tension"),
+    *("torque", "touching", "velocity", "voltage"),
+)
 DIGITS = re.compile(r"\d+")
 NUMBERED = re.compile(r"^(.*?)(\d+)$")
 

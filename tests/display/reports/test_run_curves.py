@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from kinemorph.analysis.signature import RATES, signature
 from kinemorph.display import series
 from kinemorph.display.canvas import in_language
 from kinemorph.display.charts.event_marks import event_label
-from kinemorph.display.charts.plot import SPOKEN, plot_panels
+from kinemorph.display.charts.plot import plot_panels
 from kinemorph.display.reports.chapters import curves
 from kinemorph.display.reports.chapters.poles import chapter
 from kinemorph.display.reports.document import Figure, Paragraph
@@ -23,6 +24,7 @@ from kinemorph.display.reports.languages.french import FRENCH
 from kinemorph.display.reports.languages.sentences import translated
 from kinemorph.display.reports.languages.words import Words
 from kinemorph.display.reports.subject import ReportSettings, subject_of
+from kinemorph.errors import LanguageWarning
 from kinemorph.plants.robot_plant import plant as plant_of
 from kinemorph.simulation.files.storage import load_trajectory
 from kinemorph.simulation.results.event import Event
@@ -161,14 +163,16 @@ def test_curves_that_are_zero_are_one_sentence_that_names_them(
 
 def test_words_of_the_program_on_axes_are_french_and_names_of_the_user_stay(walk: kinemorph.Trajectory) -> None:
     def labels(*columns: str) -> set[str]:
-        with in_language(Words("fr")):
+        with in_language(Words("fr")), warnings.catch_warnings():
+            warnings.simplefilter("error", LanguageWarning)
             pages = plot_panels(walk, [column.name for column in series.chosen(walk, columns)])
         return {re.sub(r"10\S+ ", "", axes.get_ylabel()) for page in pages for axes in page.axes} - {""}
 
     assert labels("motor*.current") == {"courant [A]"} and labels("motor*.voltage") == {"tension [V]"}
     assert labels("foot*.normal") == {"force normale [N]"}
+    assert labels("reaction.q1.f*", "position.foot1.*") == {"réaction [N]", "position [m]"}
     assert labels("motor1_vertical.current") == {"motor1_vertical.current [A]"}
-    assert set(SPOKEN) <= set(FRENCH)
+    assert set(series.SPOKEN) <= set(FRENCH)
     with in_language(Words("fr")):
         landing = Event(0.5, "ground", "impact", {}, {})
         assert event_label(landing) == "ground\N{NO-BREAK SPACE}: choc"

@@ -71,12 +71,6 @@ LONGEST_NAME = round((WIDEST - HANDLE) / LETTER)  # characters
 RUNS_ABREAST = 4  # names of runs per line
 GROWN = 10.0  # for a failed run, values beyond this multiple of its first values are cut off
 TOTAL = "total"
-# last words of names of columns that the program gives, not the user: they are said in the reader's language
-SPOKEN = (
-    *("energy", "energy balance", "bearing force", "bearing moment", "acceleration", "current", "depth", "force"),
-    *("friction", "gap", "length", "load", "normal", "phase", "position", "power", "speed", "tension", "torque"),
-    *("touching", "velocity", "voltage"),
-)
 OVER: dict[str, Any] = {"linestyle": (0, (3.5, 1.5)), "linewidth": 1.1, "zorder": 3.0}  # lines drawn over others
 
 
@@ -321,7 +315,7 @@ def _y_label(row: Row, unit: str) -> str:
         shared = row.block.pattern.removeprefix("*.").removesuffix(".*")  # *.normal is "normal"
         shared = shared if row.block.alike else row.block.pattern.rpartition(".")[2].strip("*").replace("_", " ")
         what = shared or said({"x": "states", "y": "outputs"}[what])
-    what = said(what) if what in SPOKEN else what
+    what = said(what) if what in series.SPOKEN else what
     what = what if len(what) <= LONGEST_NAME else _cut(what)
     if len(row.block.names) == 1:
         what = row.block.names[0]
@@ -343,7 +337,7 @@ def _add_legend(axes: Any, row: Row) -> None:
     labels += sorted(over)
     axes.legend(
         [lines[label] for label in labels],
-        [_cut(said(label) if row.block.group in SPOKEN else label) for label in labels],
+        [_cut(said(label) if row.block.group == "energy" else label) for label in labels],
         loc="upper left",
         bbox_to_anchor=(1.0, 1.04),
         fontsize=8.0 if row.cells == 1 and len(labels) < 10 else 7.0,

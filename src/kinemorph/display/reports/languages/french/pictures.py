@@ -22,6 +22,7 @@ TEXTS = {
     "normal": "force normale",
     "position": "position",
     "power": "puissance",
+    "reaction": "réaction",
     "speed": "vitesse",
     "tension": "tension",
     "torque": "couple",
