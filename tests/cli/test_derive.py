@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from kinemorph.cli import application
 from kinemorph.cli.verbs.derive import Emit
+from kinemorph.codegen import work_clock
 from kinemorph.deriving.function_names import FUNCTIONS
 from kinemorph.display.exports.emitted_forms import FORMS
 from support.tools.command_line import parsed, run
@@ -186,3 +188,16 @@ def test_json_says_what_was_written_where(tmp_path: Path) -> None:
     data = parsed("derive", "pendulum", "--emit", "python", "--output", str(tmp_path))
     assert data["output"] == [str(tmp_path / "pendulum.py")]
     assert (tmp_path / "pendulum.py").read_text() == data["files"]["pendulum.py"]
+
+
+def test_a_long_derivation_says_that_it_works_before_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stderr that is no terminal gets lines that name what is simplified, before the equations come."""
+    for name, value in (("PATIENCE", 0.02), ("EVERY", 0.01), ("_LINE", work_clock._Line())):
+        monkeypatch.setattr(work_clock, name, value)
+    monkeypatch.delenv(work_clock.VARIABLE, raising=False)
+    monkeypatch.setattr(application, "LINE_EVERY", 0.0)
+    options = ("--formulation", "incidence", "--function", "block_matrices", "--emit", "latex")
+    result = run("derive", "chain:3", *options)
+    lines = [line for line in result.stderr.splitlines() if line.startswith("deriving chain3 (")]
+    assert result.exit_code == 0 and any("simplifying the equations of chain3" in line for line in lines), result.stderr
+    assert result.output.index("simplifying the equations of") < result.output.index(r"\begin{")

@@ -14,6 +14,7 @@ import webbrowser
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import kinemorph
@@ -121,6 +122,23 @@ def test_a_run_of_a_file_needs_the_file_and_then_shows_its_elements(tmp_path: Pa
     refused = run("show", str(kept), "--html", str(page))
     assert refused.exit_code == 2 and "--html needs the robot of run 'mine'" in refused.stderr
     assert parsed("show", str(kept), "--html", str(page), "--robot", str(model))["files"] == [str(page)]
+
+
+@pytest.mark.parametrize("ending", [".res", ".csv"])
+def test_columns_that_a_table_lacks_are_computed_from_the_model_that_is_named(ending: str, tmp_path: Path) -> None:
+    """Reactions of joints are not in a table: --robot names their model, and the message without it says so."""
+    assert run("new", str(tmp_path / "mine.toml"), "--kind", "cart").exit_code == 0
+    model, kept = tmp_path / "mine.toml", tmp_path / f"mine{ending}"
+    assert run("simulate", str(model), "--time", "0.2", "--save", str(kept)).exit_code == 0
+    refused = run("show", str(kept), "--columns", "reaction.*")
+    assert refused.exit_code == 2 and refused.stderr == (
+        "error: --columns needs the robot of run 'mine', which is not a built-in one. Name it with --robot.\n"
+    )
+    found = parsed("show", str(kept), "--columns", "reaction.*,q", "--robot", str(model))["columns"]
+    wanted = kinemorph.simulate(kinemorph.load(model), 0.2)
+    name = next(name for name in wanted.on_request if name.startswith("reaction.") and np.ptp(wanted[name]) > 0.0)
+    (row,) = [row for row in found if row["name"] == name]
+    assert row["last"] == pytest.approx(wanted[name][-1], rel=1e-4)
 
 
 # ── browsers ──────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -34,6 +34,12 @@ MANY = 12  # with more columns of q than this, velocities are plotted only on re
 DEGREES = {"rad": "deg", "rad/s": "deg/s", "rad/s^2": "deg/s^2", "rad/s²": "deg/s²"}
 BALANCE = "energy.balance"  # about 1e-12 of the other energies, so it has a block of its own
 FLOWS = ("energy.supplied", "energy.dissipated")
+# last words of names of columns that the program gives, not the user: they are said in the reader's language
+SPOKEN = (
+    *("energy", "energy balance", "bearing force", "bearing moment", "acceleration", "current", "depth", "force"),
+    *("friction", "gap", "length", "load", "normal", "phase", "position", "power", "reaction", "speed", "tension"),
+    *("torque", "touching", "velocity", "voltage"),
+)
 DIGITS = re.compile(r"\d+")
 NUMBERED = re.compile(r"^(.*?)(\d+)$")
 
@@ -239,6 +245,12 @@ def _panels(trajectory: Run, names: Sequence[str]) -> tuple[Family, ...]:
         few = [name for part in stems.values() if len(part) < 3 for name in part]
         for part in (*(part for part in stems.values() if len(part) > 2), few):
             panels += [Family("", some, tuple(map(short, some))) for some in _chunks(part)]
+    if len(panels) > 1 and len(panels) % 2:  # one would be alone in the last row of two
+        longest = max(panels, key=lambda panel: len(panel.names))
+        half, place = -(-len(longest.names) // 2), panels.index(longest)
+        parts = (slice(half), slice(half, None))
+        cut = [replace(longest, names=longest.names[part], labels=longest.labels[part]) for part in parts]
+        panels[place : place + 1] = [panel for panel in cut if panel.names]
     return tuple(panels)
 
 

@@ -294,8 +294,8 @@ def test_a_stopped_viewer_and_wrong_values_get_sentences(kept: list[Viewer]) -> 
     kept.append(viewer)
     viewer.q = {"joint2": 0.4}
     assert viewer.q[1] == 0.4
-    for wrong in ("x", {"joint7": 0.0}, [0.0]):
-        with pytest.raises(ShapeError, match="q"):
+    for wrong, said in (("x", "q is 'x'"), ({"joint7": 0.0}, "no coordinate 'joint7'"), ([0.0], r"q has shape \(1,\)")):
+        with pytest.raises(ShapeError, match=said):
             viewer.q = wrong
     with pytest.raises(ShapeError, match="time is 'x'"):
         viewer.time = "x"

@@ -174,3 +174,25 @@ def test_every_model_of_the_library_fits_the_page(name: str) -> None:
         ElementTree.fromstring(display(block.content, "mathml", words))
         assert display(block.content, "typst", words).startswith("$")
         assert display(block.content, "latex", words).startswith(r"\begin{align*}")
+
+
+def test_matrices_of_driven_joints_fit_in_one_piece_by_names_for_their_parts() -> None:
+    """The pantographs of AMRU5 filled a page and a half entry by entry; their angles have names now."""
+    subject, words = subject_of(kinemorph.library.amru5()), Words("en")
+    (section,) = [chapter(subject, words) for chapter in chosen_chapters(["position_matrices"]).values()]
+    assert section is not None
+    found = {block.name: list(block.content) for block in section.blocks if isinstance(block, Formula)}
+    shank = found["body 3, leg1_shank"]
+    assert [row.name.text for row in shank] == ["T0_3", "x1", "T4_3"]
+    assert all(len(rows) <= 4 for rows in found.values())
+
+
+@pytest.mark.parametrize(("language", "others"), [("en", "all others"), ("fr", "tous les autres")])
+def test_many_zeros_of_a_wide_matrix_are_not_named(language: str, others: str) -> None:
+    """The names of the zeros in the mass matrix of a platform on six legs filled two pages."""
+    builder = RobotBuilder("slides")
+    for k in range(24):
+        builder.body(f"b{k}", 1.0 + k).joint(f"j{k}", "prismatic", "world", f"b{k}", axis=(1.0, 0.0, 0.0))
+    (mass, *_) = formulas(sections(builder.build(), language)[-1:])[1:]
+    source = display(mass.content, "typst", Words(language))
+    assert source.count("&=") == 25 and f'"{others}" &= 0' in source and "M_(1 comma 2)" not in source

@@ -89,8 +89,9 @@ def test_a_translation_that_is_the_english_text_is_one_in_french_too() -> None:
     """Words that both languages have, names and symbols; a key that was copied would show here."""
     same = {key for key, text in FRENCH.items() if text == key.partition(" @")[0]}
     both = words_in(
-        "contact conventions convention description effort errata figure formulation kinemorph llvm matrices module "
-        "modules parent phase phases poses quaternions robot signal source stable tendon total type verdict versions"
+        "contact conventions convention description effort errata figure force formulation kinemorph llvm matrices "
+        "module modules parent phase phases poses position quaternions robot signal source stable tendon tension total "
+        "type verdict versions"
     )
     for key in same:
         assert words_in(re.sub(r"\{\w+\}", "", key)) <= both | SYMBOLS, key
@@ -214,3 +215,21 @@ def test_a_file_in_the_way_is_one_sentence(tmp_path: Path) -> None:
     path = tmp_path / "file" / "a.html"
     told = CliRunner().invoke(app, ["report", "double_pendulum", "--output", str(path)])
     assert told.exit_code == 2 and f"'{tmp_path / 'file'}' is not a folder" in told.output
+
+
+def test_the_formulation_of_a_report_is_named_and_its_equations_are_printed(tmp_path: Path) -> None:
+    """--formulation acts on the chapter of equations: its sentence, its formulas, and the command for long ones."""
+    pages = {}
+    for name in ("newton_euler", "lagrange"):
+        path = tmp_path / f"{name}.html"
+        told = ["report", "chain:6", "--chapters", "equations", "--formulation", name, "--output", str(path)]
+        assert CliRunner().invoke(app, told).exit_code == 0
+        pages[name] = path.read_text()
+    assert "by the recursion of Newton and Euler" in pages["newton_euler"]
+    assert "Lagrange" not in pages["newton_euler"] and "--formulation" not in pages["newton_euler"]
+    assert "are derived by Lagrange&#x27;s equations." in pages["lagrange"]
+    assert "--formulation lagrange --emit latex --function mass_matrix" in pages["lagrange"]
+    counts = [re.findall(r"<td[^>]*>(\d+)</td>", page) for page in pages.values()]
+    assert counts[0] != counts[1]  # operations of the equations that each formulation has made
+    wrong = CliRunner().invoke(app, ["report", "pendulum", "--formulation", "lagranje"])
+    assert wrong.exit_code == 2 and "'lagranje'" in wrong.stderr and "lagrange" in wrong.stderr

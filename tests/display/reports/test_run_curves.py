@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -11,14 +13,21 @@ import kinemorph
 from kinemorph.analysis.audit import method_tolerance
 from kinemorph.analysis.signature import RATES, signature
 from kinemorph.display import series
+from kinemorph.display.canvas import in_language
+from kinemorph.display.charts.event_marks import event_label
 from kinemorph.display.charts.plot import plot_panels
+from kinemorph.display.faces.document import Figure, Paragraph
+from kinemorph.display.faces.languages.french import FRENCH
 from kinemorph.display.faces.languages.sentences import translated
 from kinemorph.display.faces.languages.words import Words
+from kinemorph.display.reports.chapters import curves
 from kinemorph.display.reports.chapters.poles import chapter
 from kinemorph.display.reports.joint_loads import with_joint_loads
-from kinemorph.display.reports.subject import subject_of
+from kinemorph.display.reports.subject import ReportSettings, subject_of
+from kinemorph.errors import LanguageWarning
 from kinemorph.plants.robot_plant import plant as plant_of
 from kinemorph.simulation.files.storage import load_trajectory
+from kinemorph.simulation.results.event import Event
 from kinemorph.simulation.stepping import failures
 
 
@@ -120,3 +129,50 @@ def test_code_in_french_sentences_keeps_its_decimal_point() -> None:
     message = failures.diverges(plant_of(kinemorph.library.pendulum()), 1.5, "v 'q1'", 2e6, "rad/s", 0.1)
     found = translated(Words("fr"), message)
     assert found is not None and "step=0." in found and "1,5 s" in found
+
+
+def test_no_panel_is_alone_in_a_row_beside_rows_of_two(walk: kinemorph.Trajectory) -> None:
+    """Panels of one unit have one width: an odd number of them is made even, or each has a row of its own."""
+    counts = []
+    for columns in ("q.*", "v.*", "motor*.current", "motor*.voltage"):
+        names = [column.name for column in series.chosen(walk, [columns])]
+        for block in series.panel_blocks(walk, names):
+            pages = plot_panels(walk, block.names)
+            widths = [axes.get_position().width for page in pages for axes in page.axes]
+            assert max(widths) < 1.5 * min(widths), block.names
+            counts.append(len(block.families))
+    assert max(counts) > 3
+
+
+@pytest.mark.parametrize(("language", "front"), [("en", "Zero throughout, to rounding: "), ("fr", "Nulles tout du")])
+def test_curves_that_are_zero_are_one_sentence_that_names_them(
+    walk: kinemorph.Trajectory, language: str, front: str
+) -> None:
+    """AMRU5 walks straight up at first: its base has no motion along x and y, which also a wish does not draw."""
+    words = Words(language)
+    subject = subject_of(walk, settings=ReportSettings(columns=("q.q0", "foot1.normal")))
+    section = curves.chapter(subject, words)
+    assert section is not None
+    told = [block.text for block in section.blocks if isinstance(block, Paragraph) and isinstance(block.text, str)]
+    (zero,) = [text for text in told if text.startswith(front)]
+    assert "q.q0, q.q1" in zero and "q.q2" not in zero and zero.count("q.q0") == 1
+    caption = words(curves.CAPTIONS["asked"])
+    wished = [block for block in section.blocks if isinstance(block, Figure) and block.caption == caption]
+    assert [axes.get_ylabel() for block in wished for axes in block.picture.axes] == ["foot1.normal [N]"]
+
+
+def test_words_of_the_program_on_axes_are_french_and_names_of_the_user_stay(walk: kinemorph.Trajectory) -> None:
+    def labels(*columns: str) -> set[str]:
+        with in_language(Words("fr")), warnings.catch_warnings():
+            warnings.simplefilter("error", LanguageWarning)
+            pages = plot_panels(walk, [column.name for column in series.chosen(walk, columns)])
+        return {re.sub(r"10\S+ ", "", axes.get_ylabel()) for page in pages for axes in page.axes} - {""}
+
+    assert labels("motor*.current") == {"courant [A]"} and labels("motor*.voltage") == {"tension [V]"}
+    assert labels("foot*.normal") == {"force normale [N]"}
+    assert labels("reaction.q1.f*", "position.foot1.*") == {"réaction [N]", "position [m]"}
+    assert labels("motor1_vertical.current") == {"motor1_vertical.current [A]"}
+    assert set(series.SPOKEN) <= set(FRENCH)
+    with in_language(Words("fr")):
+        landing = Event(0.5, "ground", "impact", {}, {})
+        assert event_label(landing) == "ground\N{NO-BREAK SPACE}: choc"

@@ -125,3 +125,13 @@ def test_what_has_no_effect_is_refused(swing: tuple[kinemorph.Trajectory, Path],
 def test_the_verb_writes_frames(tmp_path: Path) -> None:
     data = parsed("simulate", "pendulum", "--time", "0.2", "--van", str(tmp_path / "p.van"), "--speed", "3")
     assert "p.van" in str(data) and len(np.loadtxt(tmp_path / "p.van")) == 3 * len(read_vol(tmp_path / "p.vol").nodes)
+
+
+def test_frames_of_a_large_robot_stay_small(tmp_path: Path) -> None:
+    """A frame of AMRU5 takes as many bytes as the corners of its boxes need; with round shapes it took 2 MB."""
+    run = kinemorph.simulate(kinemorph.library.amru5_walk(), 0.02, output_step=0.01)
+    path = Path(kinemorph.animate(run, tmp_path / "walk.van", fps=100.0))
+    nodes, frames = len(read_vol(path.with_suffix(".vol")).nodes), 3
+    assert path.stat().st_size < 45 * nodes * frames
+    shapes = sum(len(body.shapes) for body in kinemorph.library.amru5().bodies)
+    assert nodes < 16 * shapes

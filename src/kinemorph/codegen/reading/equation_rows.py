@@ -1,7 +1,7 @@
 """Equations as rows of a printed page: a name, and the lines of its formula.
 
 LaTeX, typst and MathML are written from these rows. A matrix that is wider than the page is written entry by entry.
-Entries of a vector or such a matrix that are equal share one formula.
+Entries of a vector or such a matrix that are equal share one formula; many that are zero are "all others".
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kinemorph.codegen.reading.equations import Equations
-from kinemorph.codegen.reading.expression_tree import Tree
+from kinemorph.codegen.reading.expression_tree import ZERO, Tree
 from kinemorph.codegen.reading.line_breaks import Line, Piece, broken, fill, pieces, slashed
 from kinemorph.codegen.reading.names import Symbols, entry_name, port_name
 from kinemorph.codegen.reading.printed_formula import ENGLISH, Wording, formula, matrix
-from kinemorph.vocabulary.typography.marks import Mark, Named, Sign, width
+from kinemorph.vocabulary.typography.marks import Digits, Mark, Named, Sign, Word, width
 
 PAGE = 40.0  # em; the width of a page of A4 with letters of 11 points is about 41
+MOST_ZEROS = 4  # entries that are zero and named; the names of more would fill pages
 EQUALS = 1.34  # em; the width of an equals sign with its spaces
 
 
@@ -92,11 +93,15 @@ def matrix_rows(
 
 
 def entry_rows(names: list[Named], entries: list[Tree], page: Page = Page()) -> list[EquationRow]:  # noqa: B008
-    """One row for each different entry; entries that are equal share it."""
+    """One row for each different entry; entries that are equal share it. Many zeros are named "all others"."""
     places: dict[Tree, list[Named]] = {}
     for entry, place in zip(entries, names, strict=True):
         places.setdefault(entry, []).append(place)
-    return [_shared_row(found, tree, page) for tree, found in places.items()]
+    rest = []
+    if MOST_ZEROS < len(places.get(ZERO, ())) < len(entries):
+        del places[ZERO]
+        rest = [EquationRow(Word(page.wording.others, "text"), (Line(Digits("0"), 0),))]
+    return [*(_shared_row(found, tree, page) for tree, found in places.items()), *rest]
 
 
 def _shared_row(names: list[Named], tree: Tree, page: Page) -> EquationRow:

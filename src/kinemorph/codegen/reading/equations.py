@@ -80,12 +80,17 @@ def readable(
 
 
 def equations(
-    program: Program, symbols: Symbols | None = None, *, limit: int = LIMIT, parameters: Collection[str] = ("p",)
+    program: Program,
+    symbols: Symbols | None = None,
+    *,
+    limit: int = LIMIT,
+    parameters: Collection[str] = ("p",),
+    shared: int = SHARED_OPS,
 ) -> Equations:
     """The equations of a program, with names for long subexpressions that occur several times.
 
     If a normal form exceeds `limit` terms, the program is written as a list of named subexpressions. `parameters` are
-    the inputs that are written first in a product.
+    the inputs that are written first in a product; `shared` is the least number of operations of what gets a name.
     """
     program = as_program(program, "equations")
     inputs = input_symbols(program, symbols or {}, parameters)
@@ -98,7 +103,7 @@ def equations(
         except FormTooLong:
             results = BlockResults(results.stem)
             return Equations(program, *straight_line(program, inputs, stem, results), _functions(results))
-        return Equations(program, *name_shared(trees, stem, results.definitions), _functions(results))
+        return Equations(program, *name_shared(trees, stem, results.definitions, shared), _functions(results))
 
 
 def _functions(results: BlockResults) -> tuple[tuple[str, Block], ...]:
@@ -190,11 +195,12 @@ class _Writer:
 
 
 def name_shared(
-    trees: list[Tree], stem: str, results: Sequence[Definition] = ()
+    trees: list[Tree], stem: str, results: Sequence[Definition] = (), least: int = SHARED_OPS
 ) -> tuple[tuple[Definition, ...], tuple[Tree, ...]]:
     """(definitions, trees), where long sums and calls that occur several times in the trees have names x_1, x_2, ...
 
-    `stem` is the letter of these names; `results` are existing definitions, each before its use.
+    `stem` is the letter of these names; `results` are existing definitions, each before its use; `least` is the number
+    of operations from which on a subexpression gets a name.
     """
     whole = [*(tree for _, tree in results), *trees]
     uses = Counter(part for tree in dict.fromkeys(whole) for part in _inside(tree))
@@ -206,7 +212,7 @@ def name_shared(
             return names[tree]
         ops = expression_ops(tree)
         fresh = rebuilt(tree, [named(child) for child in children(tree)])
-        if top or ops < SHARED_OPS or ops * (uses[tree] - 1) < SHARED_SAVING:
+        if top or ops < least or ops * (uses[tree] - 1) < SHARED_SAVING:
             return fresh
         k = len(names) + 1
         names[tree] = Symbol(f"{stem}{k}", f"{stem}_{{{k}}}", (0, 0, k))

@@ -57,11 +57,12 @@ MINUS = Sign("-", prefix=True)
 
 @dataclass(frozen=True)
 class Wording:
-    """What depends on the language of the reader: the decimal point or comma, and the words of a choice."""
+    """What depends on the language of the reader: the decimal point or comma, and words in formulas."""
 
     decimal: str = "."
     condition: str = "if"
     otherwise: str = "otherwise"
+    others: str = "all others"
 
 
 ENGLISH = Wording()

@@ -10,7 +10,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-from kinemorph.display.canvas import INK, PALE, PALETTE, RGB, Figure, blank, legible, save
+from kinemorph.display.canvas import INK, PALE, PALETTE, RGB, Figure, blank, legible, said, save
 from kinemorph.errors import UnsupportedError
 from kinemorph.model.elements.contact.impact_laws import Plastic
 from kinemorph.model.elements.phases.automaton import Automaton, Edge, Phase, Quantity
@@ -138,17 +138,17 @@ def _label(edge: Edge) -> str:
 
 def quantity_text(quantity: Quantity) -> str:
     """The text of a guard or a condition."""
-    return quantity if isinstance(quantity, str) else "a function"
+    return quantity if isinstance(quantity, str) else said("a function")
 
 
 def jump_text(edge: Edge) -> str:
     """What happens at an edge, in words: `exchange left, right; plastic impact`."""
-    relabel = [f"exchange {', '.join(name for name, _ in edge.relabel)}"] if edge.relabel else []
+    relabel = [said("exchange {names}", names=", ".join(name for name, _ in edge.relabel))] if edge.relabel else []
     if callable(edge.reset):
-        new = ["reset by a function"]
+        new = [said("reset by a function")]
     else:
         new = [f"{name} = {text}" for name, text in edge.reset]
-    return "; ".join([*relabel, *new, *_impact_text(edge), *(["stop"] if edge.stop else [])])
+    return "; ".join([*relabel, *new, *_impact_text(edge), *([said("stop")] if edge.stop else [])])
 
 
 def _impact_text(edge: Edge) -> list[str]:
@@ -157,11 +157,12 @@ def _impact_text(edge: Edge) -> list[str]:
         return []
     law = edge.law
     if law is None:
-        return [f"plastic impact in {edge.during}" if edge.during else "plastic impact"]
-    parts = [f"{type(law).__name__.lower()} impact{' in sequence' if law.in_sequence else ''}"]
+        return [said("plastic impact in {phase}", phase=edge.during) if edge.during else said("plastic impact")]
+    told = "{law} impact in sequence" if law.in_sequence else "{law} impact"
+    parts = [said(told, law=type(law).__name__.lower())]
     parts += [f"e = {_number(law.restitution)}"] if not isinstance(law, Plastic) else []
     parts += [f"mu = {_number(edge.friction.coefficient)}"] if edge.friction is not None else []
-    return [", ".join([*parts, *([f"in {edge.during}"] if edge.during else [])])]
+    return [", ".join([*parts, *([said("in {phase}", phase=edge.during)] if edge.during else [])])]
 
 
 def _number(value: Value) -> str:

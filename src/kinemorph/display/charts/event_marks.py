@@ -8,6 +8,7 @@ from typing import Any
 
 from kinemorph.display.canvas import PALE, said
 from kinemorph.display.charts.runs import time_range
+from kinemorph.simulation.results.event import Event
 from kinemorph.simulation.results.trajectory import Trajectory
 
 # color and line style of events, one for each name
@@ -26,6 +27,11 @@ class Mark:
     look: tuple[Any, Any]
 
 
+def event_label(event: Event) -> str:
+    """The label of an event, with the word for its kind in the language of `in_language`: "ground: impact"."""
+    return event.name if event.label == event.name else f"{event.name}{said(': ')}{said(event.kind)}"
+
+
 def event_marks(trajectory: Trajectory, width: float, room: float) -> list[Mark]:
     """One mark for each name of events; labels are placed at the first event, in rows where they do not overlap.
 
@@ -33,7 +39,7 @@ def event_marks(trajectory: Trajectory, width: float, room: float) -> list[Mark]
     """
     times: dict[str, list[float]] = {}
     for event in trajectory.events:
-        times.setdefault(event.label, []).append(event.t)
+        times.setdefault(event_label(event), []).append(event.t)
     start, end = time_range({"": trajectory})
     marks: list[Mark] = []
     ends: list[float] = []  # right end of the text in each row [inch]

@@ -73,7 +73,6 @@ LONGEST_NAME = round((WIDEST - HANDLE) / LETTER)  # characters
 RUNS_ABREAST = 4  # names of runs per line
 GROWN = 10.0  # for a failed run, values beyond this multiple of its first values are cut off
 TOTAL = "total"
-SPOKEN = ("energy", "energy balance", "bearing force", "bearing moment")  # names of columns that are words
 OVER: dict[str, Any] = {"linestyle": (0, (3.5, 1.5)), "linewidth": 1.1, "zorder": 3.0}  # lines drawn over others
 
 
@@ -159,11 +158,15 @@ def plot(
 
 
 def plot_panels(trajectory: Trajectory, names: Sequence[str]) -> list[Figure]:
-    """Figures of many columns of a run in small panels, as `series.panel_blocks` sorts them; each has a few rows."""
+    """Figures of many columns of a run in small panels, as `series.panel_blocks` sorts them; each has a few rows.
+
+    All panels of one unit have one width: two abreast, or each in a row of its own where their number is odd.
+    """
     rows = [
-        replace(block, families=block.families[k : k + 2])
+        replace(block, families=block.families[k : k + step])
         for block in series.panel_blocks(trajectory, names)
-        for k in range(0, len(block.families), 2)
+        for step in (1 if len(block.families) % 2 else 2,)
+        for k in range(0, len(block.families), step)
     ]
     count = -(-len(rows) // MOST_ROWS)
     cuts = [round(k * len(rows) / max(count, 1)) for k in range(count + 1)]
@@ -298,7 +301,7 @@ def _draw_row(figure: Figure, row: Row, y: float, right: float, shown: Subject, 
             axes.set_title(shortened(family.word, round(width / LETTER)), fontsize=8, color=INK, loc="left", pad=3.0)
         if k == 0:
             axes.set_ylabel(_y_label(row, unit), fontsize=9, color=INK, linespacing=1.0)
-            axes.yaxis.set_label_coords(-0.52 / width, 0.5)
+            axes.yaxis.set_label_coords(-0.58 / width, 0.5)
         if last:
             axes.set_xlabel("t [s]", fontsize=9, color=INK)
         lowest = row.cells > 1 and row.block.families.index(family) + row.cells >= len(row.block.families)
@@ -311,9 +314,9 @@ def _y_label(row: Row, unit: str) -> str:
     what = row.block.group
     if what in ("x", "y"):
         shared = row.block.pattern.removeprefix("*.").removesuffix(".*")  # *.normal is "normal"
-        shared = shared if row.block.alike else row.block.pattern.rpartition("*.")[2].replace("_", " ")
+        shared = shared if row.block.alike else row.block.pattern.rpartition(".")[2].strip("*").replace("_", " ")
         what = shared or said({"x": "states", "y": "outputs"}[what])
-    what = said(what) if what in SPOKEN else what
+    what = said(what) if what in series.SPOKEN else what
     if len(row.block.names) == 1:
         what = row.block.names[0]
     room = round((row.height + GAP) / LETTER_UP)
@@ -337,7 +340,7 @@ def _add_legend(axes: Any, row: Row) -> None:
     labels += sorted(over)
     axes.legend(
         [lines[label] for label in labels],
-        [shortened(said(label) if row.block.group in SPOKEN else label, LONGEST_NAME) for label in labels],
+        [shortened(said(label) if row.block.group == "energy" else label, LONGEST_NAME) for label in labels],
         loc="upper left",
         bbox_to_anchor=(1.0, 1.04),
         fontsize=8.0 if row.cells == 1 and len(labels) < 10 else 7.0,

@@ -48,7 +48,8 @@ def with_joint_loads(run: Trajectory) -> LoadedRun:
     except KinemorphError:  # a run that was loaded without its model
         wrenches = {}
     for what, (place, unit) in PARTS.items():
-        sizes = {joint: np.linalg.norm(wrench[:, place], axis=1) for joint, wrench in wrenches.items()}
+        with np.errstate(over="ignore"):  # a run that diverged
+            sizes = {joint: np.linalg.norm(wrench[:, place], axis=1) for joint, wrench in wrenches.items()}
         peaks = {joint: float(np.nan_to_num(size).max(initial=0.0)) for joint, size in sizes.items()}
         least = BEARS * max(peaks.values(), default=0.0)
         loads |= {f"{joint}.bearing_{what}": (unit, sizes[joint]) for joint, peak in peaks.items() if peak > least}

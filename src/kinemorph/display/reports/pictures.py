@@ -68,10 +68,12 @@ def inline_svg(data: bytes, prefix: str, says: str) -> str:
 
 
 def localize(plot: Any, words: Words) -> None:
-    """Gives the numbers at the axes of a Matplotlib figure the sign of decimals of a language."""
+    """Gives the numbers at the axes and in the drawing of a Matplotlib figure the sign of decimals of a language."""
     if words.language.decimal == ".":
         return
     for axes in plot.axes:
+        for text in axes.texts:
+            text.set_text(words.localized(text.get_text()))
         for axis in (axes.xaxis, axes.yaxis):
             inner = axis.get_major_formatter()
             if not isinstance(inner, _formatter()):

@@ -28,6 +28,7 @@ MOST_TRACED = 130  # operations of a program up to which it is simplified for pr
 MOST_PRINTED = 150  # operations of printed equations of one quantity
 MOST_TERMS = 60  # terms of a normal form; what has more is written with named parts
 MOST_PARTS = 12  # named parts of one quantity
+SHORT_PARTS = 5  # operations from which on parts of a matrix have names that would not fit in one piece without them
 WIDEST = 44.0  # em; a formula that cannot be broken to this width is not printed
 
 
@@ -66,6 +67,9 @@ def printed(
             if set(written.trees) == {ZERO}:
                 return [EquationRow(_whole(quantity), (Line(Digits("0"), 0),))]
             rows = equation_rows(written, quantity.names, page(words))
+            if len(rows) > 1 and len(program.outputs[0].shape) == 2:
+                short = equations(program, quantity.names, limit=MOST_TERMS, shared=SHORT_PARTS)
+                rows = min(rows, equation_rows(short, quantity.names, page(words)), key=len)
             if all(row.width <= WIDEST for row in rows):
                 return rows
     counted = equations(program, quantity.names, limit=1)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.groups import Pose
-from kinemorph.display.canvas import depth_colors, own_color
+from kinemorph.display.canvas import depth_colors, own_color, said
 from kinemorph.display.looks import outlines
 from kinemorph.display.looks.outlines import read_mesh
 from kinemorph.display.looks.poses import Poses, extent_of
@@ -31,7 +31,6 @@ from kinemorph.model.parameter import evaluate, evaluate_all
 from kinemorph.model.robot import Robot
 from kinemorph.model.shapes import GRAPHITE, Mesh, MeshFile, Shape
 from kinemorph.model.topology import WORLD
-from kinemorph.words import counted
 
 # sizes as fractions of the robot's extent
 TRIAD, AXIS, NODE, WIRE = 0.09, 0.2, 0.016, 0.004
@@ -129,7 +128,9 @@ def lost_meshes(robot: Robot) -> dict[str, str]:
 def mesh_note(robot: Robot) -> str:
     """One short sentence about meshes that cannot be shown, for pictures; empty if there are none."""
     lost, name = len(lost_meshes(robot)), robot.name.replace("_", " ")
-    return f"{counted(lost, 'mesh', 'meshes')} of {name} cannot be shown: a warning says why" if lost else ""
+    if lost < 2:
+        return said("1 mesh of {name} cannot be shown: a warning says why", name=name) if lost else ""
+    return said("{n} meshes of {name} cannot be shown: a warning says why", n=lost, name=name)
 
 
 def warn_of_meshes(robot: Robot) -> None:

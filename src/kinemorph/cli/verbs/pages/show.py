@@ -1,13 +1,15 @@
 """The verb `show`: shows models and saved runs.
 
 A name that ends in .npz, .csv, .h5 or .res is a saved run; any other name is a model: a built-in robot or a model file.
-A saved run contains no robot. Its motion can be shown if the robot is a built-in one, or is named by --robot.
+A table contains no robot. Its motion, and columns that are computed from a model, such as 'reaction.*', are shown if
+the robot is a built-in one, or is named by --robot.
 """
 
 from __future__ import annotations
 
+import fnmatch
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -43,7 +45,8 @@ def show(
     robot: Annotated[
         list[str] | None,
         option(
-            "Robot or model file of the saved run, to show its motion; if modules dock in the run, the initial one.",
+            "Robot or model file of the saved run, for its motion and columns such as 'reaction.*'; if modules dock in "
+            "the run, the initial one.",
             "MODEL",
         ),
     ] = None,
@@ -186,13 +189,14 @@ def _show_runs(
                 f"--compare '{name}' is a model, but '{names[0]}' is a run. Compare models with models, runs with runs."
             )
     runs = dict(zip(called(names), (load_trajectory(name) for name in names), strict=True))
-    if scenes.asked:
-        asked = _robots(runs, robots, reading, scenes.asked[0])
+    asking = [*scenes.asked, *(["--columns"] if (robots and plots.names) or _computed(runs, plots.names) else [])]
+    if asking:
+        asked = _robots(runs, robots, reading, asking[0])
         runs = {key: load_trajectory(file, asked[key]) for key, file in zip(runs, names, strict=True)}
     elif robots:
         raise KinemorphError(
-            f"--robot is '{robots[0]}', but no output that shows motion is asked for. Give --html as well, or leave "
-            "--robot out."
+            f"--robot is '{robots[0]}', but nothing that needs a model is asked for. Give --html or --columns as well, "
+            "or leave --robot out."
         )
     (name, trajectory), *others = runs.items()
     data = run_summaries.run_summary(trajectory)
@@ -200,6 +204,14 @@ def _show_runs(
     made = plots.write(trajectory, compare=dict(others), name=name)
     data["files"] = wrote(made, scenes.write(runs, columns=plots.names))
     _print_or_serve(scenes, runs, data, lambda: put(data, as_json, run_tables.result_tables), columns=plots.names)
+
+
+def _computed(runs: Mapping[str, Trajectory], wishes: Sequence[str]) -> bool:
+    """Whether some of the columns are computed from a model, such as "reaction.*", and not in the runs themselves."""
+    from kinemorph.simulation.results.quantities import COMPONENTS
+
+    asked = [wish for wish in wishes if wish.partition(".")[0] in COMPONENTS]
+    return any(not fnmatch.filter(run.columns, wish) for run in runs.values() for wish in asked)
 
 
 def called(names: list[str]) -> list[str]:
@@ -246,7 +258,7 @@ def _robots(
             found[key] = chosen(names[0], reading)
         elif run.name in CHOICE:
             found[key] = choose(run.name)
-            say(f"note: {key} is drawn as the built-in robot {run.name}; --robot chooses another")
+            say(f"note: {key} is shown as a run of the built-in robot {run.name}; --robot chooses another")
         else:
             raise KinemorphError(
                 f"{asking} needs the robot of run '{run.name}', which is not a built-in one. Name it with --robot."

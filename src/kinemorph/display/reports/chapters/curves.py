@@ -13,6 +13,7 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.display import series
 from kinemorph.display.canvas import in_language
+from kinemorph.display.charts.event_marks import event_label
 from kinemorph.display.faces.document import Block, Code, Figure, Grid, Heading, Paragraph, Section, Table
 from kinemorph.display.faces.languages.sentences import translated
 from kinemorph.display.faces.languages.words import Words
@@ -23,8 +24,10 @@ from kinemorph.simulation.results.trajectory import Trajectory
 MOST_RUNS = 4  # runs that are shown
 MOST_EVENTS = 20  # events that are listed
 MOST_LOADS = 18  # loads of joints of one kind that are drawn, the largest ones
-ROUNDING = 1e-10  # the share of the largest value of a group below which changes are rounding
-FEW = 6  # coordinates up to which those are drawn that stay constant
+ROUNDING = 1e-10  # the share of the largest value of a group below which a value, or a change, is rounding
+MIXED = ("x", "asked")  # groups whose columns have nothing to do with each other
+TINY = 1e-13  # SI; below are the rounding errors of a machine of common size
+MOST_NAMED = 24  # columns that a sentence names
 FORCES = ("normal", "friction", "force", "tension")  # last words of the names of forces of elements
 SIGNALS = ("voltage", "current")  # last words of the names of electric signals
 LOADS = ("bearing_force", "bearing_moment")
@@ -38,8 +41,8 @@ CAPTIONS = {
     "forces": "Forces of contacts and other elements over time.",
     "signals": "Voltages and currents over time.",
     "loads": "Forces and moments that the bearings of joints bear, as sizes over time.",
+    "asked": "Columns that were asked for, over time.",
 }
-MORE = "Columns that were asked for, over time."
 
 
 def chapter(subject: Subject, words: Words) -> Section | None:
@@ -89,32 +92,38 @@ def _told(run: Trajectory, words: Words) -> str:
 
 
 def _figures(run: Trajectory, words: Words, more: Sequence[str]) -> list[Block]:
-    """Figures of each group of columns, and of the columns `more`.
-
-    Columns that stay constant are named, and not drawn for robots with many.
-    """
+    """Figures of each group of columns, and of the columns `more`; those that stay constant are named and not drawn."""
     from kinemorph.display.charts.plot import plot_panels
 
     groups: dict[str, list[str]] = {}
     for name in run.columns:
         groups.setdefault(_kind(run, name), []).append(name)
     groups["loads"] = _largest(run, groups.get("loads", ()))
+    groups["asked"] = [column.name for column in series.chosen(run, more)] if more else []
     blocks: list[Block] = []
+    zeros: list[str] = []
     for group, caption in CAPTIONS.items():
-        names = groups.get(group, [])
-        least = ROUNDING * max((_size(run, name) for name in names), default=0.0)
-        shown = [name for name in names if _moves(run, name) and _size(run, name) > least]
-        drawn = names if group in "qv" and len(names) <= FEW else shown
+        zero, names = _zeros(run, groups.get(group, []), 0.0 if group in MIXED else ROUNDING)
+        zeros += zero if names or group not in series.GROUPS or len(zero) < 2 else [f"{group}.*"]
+        drawn = [name for name in names if _moves(run, name)]
         with in_language(words):
             blocks += [Figure(page, words(caption)) for page in plot_panels(run, drawn)]
-        still = [name for name in names if group in "qv" and name not in drawn]
-        if still and run.t.size:
-            listed = ", ".join(f"{name} = {words.number(series.values(run, name)[0])}" for name in still)
+        still = [name for name in names if name not in drawn and len(_finite(run, name))]
+        if still:
+            listed = words.listed((f"{name} = {words.number(_finite(run, name)[0])}" for name in still), MOST_NAMED)
             blocks.append(Paragraph(words("These stay constant and are not drawn: {names}.", names=listed), "note"))
-    asked = [column.name for column in series.chosen(run, more)] if more else []
-    with in_language(words):
-        blocks += [Figure(page, words(MORE)) for page in plot_panels(run, asked)]
+    if zeros:
+        listed = words.listed(dict.fromkeys(zeros), MOST_NAMED)
+        told = words("Zero throughout, to rounding: {names}.", names=listed)
+        blocks.append(Paragraph(told, "note"))
     return blocks
+
+
+def _zeros(run: Trajectory, names: Sequence[str], share: float) -> tuple[list[str], list[str]]:
+    """(those of the columns that are at all times below a share of the largest value, or TINY; the others)."""
+    least = max(TINY, share * max((_size(run, name) for name in names), default=0.0))
+    zero = [name for name in names if 0 < len(run.t) == len(_finite(run, name)) and _size(run, name) <= least]
+    return zero, [name for name in names if name not in zero]
 
 
 def _kind(run: Trajectory, name: str) -> str:
@@ -159,7 +168,8 @@ def _events(run: Trajectory, words: Words) -> list[Block]:
     """The table of the first events of a run."""
     if not run.events:
         return []
-    rows = [[words.number(event.t, 9), event.label] for event in run.events[:MOST_EVENTS]]
+    with in_language(words):
+        rows = [[words.number(event.t, 9), event_label(event)] for event in run.events[:MOST_EVENTS]]
     grid = words.grid(Grid("Events", ("t [s]", "event"), rows, ("t [s]",)), numbers=())
     more = len(run.events) - MOST_EVENTS
     return [Table(grid._replace(note=words("{n} more events are not listed.", n=more) if more > 0 else ""))]

@@ -180,8 +180,8 @@ def _phases(subject: Subject, words: Words) -> list[Block]:
     from kinemorph.display.charts.draw_phases import draw_phases
 
     assert subject.model.automaton is not None
-    data = automaton_summary(subject.model.automaton)
     with in_language(words):
+        data = automaton_summary(subject.model.automaton)
         picture = draw_phases(subject.model, title="")
     phases = [
         [

@@ -37,7 +37,8 @@ NOTATIONS: dict[str, Notation] = {
 
 def wording(words: Words) -> Wording:
     """The sign of decimals and the words in formulas, in the language of a report."""
-    return Wording(words.language.decimal, words("if", context="formula"), words("otherwise", context="formula"))
+    told = (words(text, context="formula") for text in ("if", "otherwise", "all others"))
+    return Wording(words.language.decimal, *told)
 
 
 def page(words: Words) -> Page:

@@ -21,6 +21,7 @@ TEXTS = {
     "Report on {name}": "Rapport sur {name}",
     "if @formula": "si",
     "otherwise @formula": "sinon",
+    "all others @formula": "tous les autres",
     "passed": "réussi",
     "failed": "échoué",
     "ok": "bon",

@@ -87,6 +87,7 @@ TEXTS = {
     ),
     "The program says: ": "Message du programme : ",
     "These stay constant and are not drawn: {names}.": "Restent constantes et ne sont pas tracées : {names}.",
+    "Zero throughout, to rounding: {names}.": "Nulles tout du long, aux arrondis près : {names}.",
     "Accelerations a over time.": "Accélérations a en fonction du temps.",
     "Inputs u over time.": "Entrées u en fonction du temps.",
     "Voltages and currents over time.": "Tensions et courants en fonction du temps.",
