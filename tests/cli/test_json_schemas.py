@@ -159,6 +159,7 @@ QUICK = (
     analyze double_pendulum poles
     analyze damped.urdf poles
     analyze double_pendulum modes --count 1
+    analyze double_pendulum lqr --weight q.q1=10 --every 0.01
     analyze four_bar mobility
     analyze four_bar assembly --lock q1
     analyze bolt_like static --over crank_joint=0:90deg:3
