@@ -154,7 +154,8 @@ def plain_axes(axes: Any) -> None:
 def factor_out(axes: Any) -> None:
     """Moves the power of ten of very small or large tick labels into the label of the y axis: energy [10⁻⁸ J].
 
-    An axis without a label, as beside others of its row, has it above.
+    An axis without a label, as beside others of its row, has it above at the right, where no title is; one without
+    numbers, which are those of the first in its row, has none.
     """
     from matplotlib.ticker import FuncFormatter
 
@@ -166,9 +167,9 @@ def factor_out(axes: Any) -> None:
     written = str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
     if "[" in axes.get_ylabel():
         axes.set_ylabel(axes.get_ylabel().replace("[", f"[10{written} "))
-    else:
-        above = {"xycoords": "axes fraction", "va": "bottom", "ha": "left", "fontsize": 7, "color": INK}
-        axes.annotate(f"\N{MULTIPLICATION SIGN} 10{written}", (0.0, 1.0), **above)
+    elif axes.yaxis.get_tick_params()["labelleft"]:
+        above = {"xycoords": "axes fraction", "va": "bottom", "ha": "right", "fontsize": 7, "color": INK}
+        axes.annotate(f"\N{MULTIPLICATION SIGN} 10{written}", (1.0, 1.0), **above)
 
 
 def units_of(unit: str) -> str:
