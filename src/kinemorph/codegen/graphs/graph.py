@@ -152,11 +152,7 @@ class Expr:
         return NotImplemented
 
     def __rsub__(self, other: Any) -> Any:
-        if isinstance(other, NUMBERS):
-            return (
-                Expr(self.graph, -self.ref) if other == 0.0 else _sum(self.graph, self.graph.constant(other), -self.ref)
-            )
-        return NotImplemented
+        return Expr(self.graph, -self.ref).__add__(other)
 
     def __neg__(self) -> Expr:
         return Expr(self.graph, -self.ref)
