@@ -3,7 +3,6 @@
 lqr             `lqr`: the regulator of least cost near an equilibrium, or along a motion
 kalman          `kalman`: the observer of least error
 regulator       the record of a regulator, and its element
-motion_gains    the regulator along a run
 holding         states at which held inputs keep a plant at rest
 riccati         Riccati equations, algebraic and backwards in time, and exact sampling
 stabilizable    the directions that inputs cannot stabilize, by name
