@@ -16,7 +16,7 @@ from kinemorph.errors import UnsupportedError
 from kinemorph.plants.user_laws import Column
 from kinemorph.simulation.files.record_tables import column_list, held_columns, to_table
 from kinemorph.simulation.files.run_record import Record
-from kinemorph.simulation.files.text_tables import Header, parsed, table_text, title
+from kinemorph.simulation.files.text_tables import Header, parsed, table_text
 
 PLAIN = ("revolute", "prismatic", "helical")  # joints whose velocity is the rate of their one coordinate
 KEPT = ("z", "tau", "energy", "account")  # computed quantities that are stored; outputs are not
@@ -84,7 +84,7 @@ def _header(meta: dict[str, Any]) -> Header:
     first = ["t", *of_dof, *(f"u.{name}" for name, _ in system["u"])]
     columns = {column.name: column for column in column_list(meta)}
     names = [*first, *(name for name in columns if name not in first)]
-    return names, "# " + "  ".join(title(columns[name]) for name in names)
+    return names, "# " + "  ".join(columns[name].title for name in names)
 
 
 # ── the script of gnuplot ─────────────────────────────────────────────────────────────────────────────────────────────
