@@ -1,7 +1,7 @@
 """The interpreter: it evaluates one op after the other with NumPy, each on a whole batch.
 
-It defines what a program means; other backends have to agree. Each op does what its row of the op table says; nothing is
-reordered and nothing is fused. IEEE rules apply everywhere: a division by zero gives inf, sqrt(-1) gives nan, and no
+It defines what a program means; other backends have to agree. Each op does what its row of the op table says; nothing
+is reordered and nothing is fused. IEEE rules apply everywhere: a division by zero gives inf, sqrt(-1) gives nan, and no
 warning is printed. In float32 every result is rounded before the next op reads it.
 
 Loop programs are run statement by statement, in the same manner. Arrays have one row per state. A state that has left a
