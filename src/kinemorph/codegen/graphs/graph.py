@@ -27,7 +27,7 @@ from kinemorph.vocabulary.ops import OPS
 
 Node = tuple[Any, ...]
 Number = int | float
-NUMBERS = (float, int, np.integer, np.floating, np.bool_)
+NUMBERS: tuple[type[Any], ...] = (float, int, np.integer, np.floating, np.bool_)
 LEAVES = frozenset({"const", "input"})
 
 
