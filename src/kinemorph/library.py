@@ -50,12 +50,12 @@ HOMES: dict[str, str] = {
     "rabbit": "kinemorph.model.library.walkers.rabbit",
     "bolt_like": "kinemorph.model.library.walkers.monopods",
     "raptor_like": "kinemorph.model.library.walkers.monopods",
-    "rigid_ball": "kinemorph.model.library.rigid_contacts.balls",
-    "cradle": "kinemorph.model.library.rigid_contacts.balls",
-    "sliding_block": "kinemorph.model.library.rigid_contacts.planar_bodies",
-    "standing_block": "kinemorph.model.library.rigid_contacts.planar_bodies",
-    "falling_rod": "kinemorph.model.library.rigid_contacts.planar_bodies",
-    "stacked_blocks": "kinemorph.model.library.rigid_contacts.planar_bodies",
+    "rigid_ball": "kinemorph.model.library.rigid_contacts",
+    "cradle": "kinemorph.model.library.rigid_contacts",
+    "sliding_block": "kinemorph.model.library.rigid_contacts",
+    "standing_block": "kinemorph.model.library.rigid_contacts",
+    "falling_rod": "kinemorph.model.library.rigid_contacts",
+    "stacked_blocks": "kinemorph.model.library.rigid_contacts",
     "rocking_block": "kinemorph.model.library.walkers.rocking_block",
     "whipple_bicycle": "kinemorph.model.library.bicycles",
     "planar_bike": "kinemorph.model.library.planar_bikes",
@@ -63,7 +63,7 @@ HOMES: dict[str, str] = {
     "segway": "kinemorph.model.library.balancers",
     "amru5_walk": "kinemorph.model.library.amru_walk",
     "amru5_leg": "kinemorph.model.library.amru_leg",
-    "crawler": "kinemorph.model.library.crawlers",
+    "crawler": "kinemorph.model.library.modular",
     "organism9": "kinemorph.model.library.modular",
     "cockroach": "kinemorph.model.library.animals.cockroach",
     "cockroach_leg": "kinemorph.model.library.animals.cockroach",
@@ -92,7 +92,6 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.library.benchmark_machines import andrews_squeezer as andrews_squeezer
     from kinemorph.model.library.benchmark_machines import flyball_governor as flyball_governor
     from kinemorph.model.library.bicycles import whipple_bicycle as whipple_bicycle
-    from kinemorph.model.library.crawlers import crawler as crawler
     from kinemorph.model.library.hands import hand as hand
     from kinemorph.model.library.legged import hexapod24 as hexapod24
     from kinemorph.model.library.legged import hexapod36 as hexapod36
@@ -101,14 +100,15 @@ if TYPE_CHECKING:  # the same names for type checkers; a test compares the two l
     from kinemorph.model.library.linkages import four_bar as four_bar
     from kinemorph.model.library.linkages import pantograph_leg as pantograph_leg
     from kinemorph.model.library.linkages import slider_crank as slider_crank
+    from kinemorph.model.library.modular import crawler as crawler
     from kinemorph.model.library.modular import organism9 as organism9
     from kinemorph.model.library.planar_bikes import planar_bike as planar_bike
-    from kinemorph.model.library.rigid_contacts.balls import cradle as cradle
-    from kinemorph.model.library.rigid_contacts.balls import rigid_ball as rigid_ball
-    from kinemorph.model.library.rigid_contacts.planar_bodies import falling_rod as falling_rod
-    from kinemorph.model.library.rigid_contacts.planar_bodies import sliding_block as sliding_block
-    from kinemorph.model.library.rigid_contacts.planar_bodies import stacked_blocks as stacked_blocks
-    from kinemorph.model.library.rigid_contacts.planar_bodies import standing_block as standing_block
+    from kinemorph.model.library.rigid_contacts import cradle as cradle
+    from kinemorph.model.library.rigid_contacts import falling_rod as falling_rod
+    from kinemorph.model.library.rigid_contacts import rigid_ball as rigid_ball
+    from kinemorph.model.library.rigid_contacts import sliding_block as sliding_block
+    from kinemorph.model.library.rigid_contacts import stacked_blocks as stacked_blocks
+    from kinemorph.model.library.rigid_contacts import standing_block as standing_block
     from kinemorph.model.library.rovers import rover as rover
     from kinemorph.model.library.textbook import cartpole as cartpole
     from kinemorph.model.library.textbook import chain as chain

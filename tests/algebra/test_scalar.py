@@ -100,6 +100,16 @@ def test_graph_nodes_agree_with_floats_of_two_arguments_on_either_side(name, thr
             assert same(through_graph(traced, (a, b)), op(a, b))
 
 
+@pytest.mark.parametrize("number", [np.int64(3), np.uint8(3), np.float32(0.1), np.bool_(True)])
+def test_a_traced_number_combines_with_every_plain_number_as_with_its_float(number):
+    def nodes(c):
+        x = (graph := Graph()).input("x")
+        results = [x + c, c + x, x - c, c - x, x * c, c * x, x / c, c / x, x**c, c**x]
+        return graph.nodes, [(type(y), getattr(y, "ref", y)) for y in results]
+
+    assert nodes(number) == nodes(float(number))
+
+
 def test_where_on_every_kind(through_graph):
     assert s.where(1.0, 2.0, 3.0) == 2.0 and s.where(0.0, 2.0, 3.0) == 3.0 and s.where(math.nan, 2.0, 3.0) == 2.0
     assert s.where(np.array([1.0, 0.0]), np.array([1.0, 2.0]), 7.0).tolist() == [1.0, 7.0]

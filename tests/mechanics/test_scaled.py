@@ -28,7 +28,7 @@ from kinemorph.elements import (
     Sinusoid,
 )
 from kinemorph.errors import ModelError
-from kinemorph.mechanics.scaling.functions import Rescaled
+from kinemorph.mechanics.scaling.elements import Rescaled
 from kinemorph.mechanics.scaling.values import Names, homogeneous, scaled_text, scaled_value
 from kinemorph.model.expressions import written
 from kinemorph.model.parameter import evaluate

@@ -152,7 +152,7 @@ def inertial_parameters(inertia: Inertia) -> Vec:
 
 def from_inertial_parameters(parameters: Sequence[S]) -> Inertia:
     """The inertia of a body with these ten parameters, in the order of `inertial_parameters`, with mass > 0."""
-    return from_origin(parameters[0], parameters[1:4], _symmetric(parameters[4:]))
+    return from_origin(parameters[0], parameters[1:4], symmetric(parameters[4:]))
 
 
 def pseudo_inertia(parameters: Sequence[S]) -> Mat:
@@ -160,7 +160,7 @@ def pseudo_inertia(parameters: Sequence[S]) -> Mat:
 
     It is a linear function of them; Sigma is the second moment, h the first moment, m the mass.
     """
-    about, h = _symmetric(parameters[4:]), tuple(parameters[1:4])
+    about, h = symmetric(parameters[4:]), tuple(parameters[1:4])
     sigma = mat_sub(mat_scale(times(0.5, trace(about)), identity(3)), about)
     return (*((*row, x) for row, x in zip(sigma, h, strict=True)), (*h, parameters[0]))
 
@@ -172,7 +172,7 @@ def from_pseudo_inertia(pseudo: Sequence[Sequence[S]]) -> Vec:
     return (pseudo[3][3], *pseudo[3][:3], *(about[i][j] for i, j in PAIRS))
 
 
-def _symmetric(entries: Sequence[S]) -> Mat:
+def symmetric(entries: Sequence[S]) -> Mat:
     """The symmetric matrix, shape (3, 3), with these six entries in the order of PAIRS."""
     xx, xy, xz, yy, yz, zz = entries
     return ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kinemorph.algebra.scalar import Lifted, S, div, is_zero, minus, plus, times
+from kinemorph.algebra.scalar import Lifted, S, div, is_zero, minus, times
+from kinemorph.algebra.vectors import dot
 from kinemorph.errors import ShapeError
 from kinemorph.vocabulary.blocks import RANK_TOLERANCE, Block, LeastSquares, Solve
 from kinemorph.vocabulary.complementarity import Complementarity
@@ -134,7 +135,7 @@ def solve_regular(A: Sequence[Sequence[S]], B: Matrix) -> list[list[S]]:
     known: list[int] = []
     for rows, columns in _blocks(A):
         right = [
-            [minus(B[i][c], _dot([A[i][j] for j in known], [X[j][c] for j in known])) for c in range(k)] for i in rows
+            [minus(B[i][c], dot([A[i][j] for j in known], [X[j][c] for j in known])) for c in range(k)] for i in rows
         ]
         own = [[A[i][j] for j in columns] for i in rows]
         part = _by_cofactors(own, right) if len(rows) == len(columns) <= 3 else least_squares(own, right)[0]
@@ -159,15 +160,8 @@ def _by_cofactors(A: list[list[S]], B: list[list[S]]) -> list[list[S]]:
             return minus(times(a, d), times(b, c))
 
         adjugate = [[minor(j, i) if (i + j) % 2 == 0 else -minor(j, i) for j in range(3)] for i in range(3)]
-    whole = _dot(A[0], [row[0] for row in adjugate])
-    return [[div(_dot(row, [b[c] for b in B]), whole) for c in range(len(B[0]))] for row in adjugate]
-
-
-def _dot(a: Sequence[S], b: Sequence[S]) -> S:
-    total: S = 0.0
-    for x, y in zip(a, b, strict=True):
-        total = plus(total, times(x, y))
-    return total
+    whole = dot(A[0], [row[0] for row in adjugate])
+    return [[div(dot(row, [b[c] for b in B]), whole) for c in range(len(B[0]))] for row in adjugate]
 
 
 def _blocks(A: Sequence[Sequence[S]]) -> list[tuple[list[int], list[int]]]:

@@ -22,7 +22,7 @@ from kinemorph.disk_cache import kept_data
 from kinemorph.errors import MissingExtraError, ModelError
 from kinemorph.model import hulls
 from kinemorph.model.hulls import hull_points
-from kinemorph.model.mesh_files import collada, obj, stl
+from kinemorph.model.mesh_files import read_collada, read_obj, read_stl
 from kinemorph.model.shapes import Mesh, MeshFile
 
 FILE_SIZE = 128_000_000  # bytes
@@ -165,9 +165,9 @@ def _by_trimesh(ending: str) -> Callable[[bytes], tuple[Points, Faces]]:
 
 
 READERS: dict[str, Callable[[bytes], tuple[Points, Faces]]] = {
-    "stl": stl.read,
-    "dae": collada.read,
-    "obj": obj.read,
+    "stl": read_stl,
+    "dae": read_collada,
+    "obj": read_obj,
     **{ending: _by_trimesh(ending) for ending in ("ply", "off", "glb")},
 }
 

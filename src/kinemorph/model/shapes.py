@@ -63,14 +63,22 @@ class Surface:
         return max(known, default=None)
 
 
+def _color(usual: Color) -> Any:
+    return field(default=usual, metadata={"kind": "number"})
+
+
+def _surface() -> Any:
+    return field(default=None, metadata={"in_files": False})
+
+
 @dataclass(frozen=True)
 class Box:
     """A cuboid with edge lengths `size` [m] along x, y, z."""
 
     size: Point = field(metadata={"kind": "length"})
     placement: Pose = IDENTITY
-    color: Color = field(default=STEEL, metadata={"kind": "number"})
-    surface: Surface | None = field(default=None, metadata={"in_files": False})
+    color: Color = _color(STEEL)
+    surface: Surface | None = _surface()
 
 
 @dataclass(frozen=True)
@@ -80,8 +88,8 @@ class Cylinder:
     radius: Value = field(metadata={"kind": "length"})
     length: Value = field(metadata={"kind": "length"})
     placement: Pose = IDENTITY
-    color: Color = field(default=STEEL, metadata={"kind": "number"})
-    surface: Surface | None = field(default=None, metadata={"in_files": False})
+    color: Color = _color(STEEL)
+    surface: Surface | None = _surface()
 
 
 @dataclass(frozen=True)
@@ -91,8 +99,8 @@ class Capsule:
     radius: Value = field(metadata={"kind": "length"})
     length: Value = field(metadata={"kind": "length"})
     placement: Pose = IDENTITY
-    color: Color = field(default=STEEL, metadata={"kind": "number"})
-    surface: Surface | None = field(default=None, metadata={"in_files": False})
+    color: Color = _color(STEEL)
+    surface: Surface | None = _surface()
 
 
 @dataclass(frozen=True)
@@ -101,8 +109,8 @@ class Sphere:
 
     radius: Value = field(metadata={"kind": "length"})
     placement: Pose = IDENTITY
-    color: Color = field(default=STEEL, metadata={"kind": "number"})
-    surface: Surface | None = field(default=None, metadata={"in_files": False})
+    color: Color = _color(STEEL)
+    surface: Surface | None = _surface()
 
 
 @dataclass(frozen=True)
@@ -111,8 +119,8 @@ class Ellipsoid:
 
     radii: Point = field(metadata={"kind": "length"})
     placement: Pose = IDENTITY
-    color: Color = field(default=STEEL, metadata={"kind": "number"})
-    surface: Surface | None = field(default=None, metadata={"in_files": False})
+    color: Color = _color(STEEL)
+    surface: Surface | None = _surface()
 
 
 @dataclass(frozen=True)
@@ -124,8 +132,8 @@ class HalfEllipsoid:
 
     radii: Point = field(metadata={"kind": "length"})
     placement: Pose = IDENTITY
-    color: Color = field(default=STEEL, metadata={"kind": "number"})
-    surface: Surface | None = field(default=None, metadata={"in_files": False})
+    color: Color = _color(STEEL)
+    surface: Surface | None = _surface()
 
 
 @dataclass(frozen=True)
@@ -136,8 +144,8 @@ class Frustum:
     top: Value = field(metadata={"kind": "length"})
     length: Value = field(metadata={"kind": "length"})
     placement: Pose = IDENTITY
-    color: Color = field(default=STEEL, metadata={"kind": "number"})
-    surface: Surface | None = field(default=None, metadata={"in_files": False})
+    color: Color = _color(STEEL)
+    surface: Surface | None = _surface()
 
 
 @dataclass(frozen=True)
@@ -147,7 +155,7 @@ class Line:
     start: Point = field(metadata={"kind": "length"})
     end: Point = field(metadata={"kind": "length"})
     placement: Pose = IDENTITY
-    color: Color = field(default=GRAPHITE, metadata={"kind": "number"})
+    color: Color = _color(GRAPHITE)
 
 
 @dataclass(frozen=True)
@@ -158,7 +166,7 @@ class Triangle:
     b: Point = field(metadata={"kind": "length"})
     c: Point = field(metadata={"kind": "length"})
     placement: Pose = IDENTITY
-    color: Color = field(default=STEEL, metadata={"kind": "number"})
+    color: Color = _color(STEEL)
 
 
 @dataclass(frozen=True)
@@ -169,8 +177,8 @@ class Mesh:
     faces: tuple[tuple[int, int, int], ...]
     source: str = ""
     placement: Pose = IDENTITY
-    color: Color = field(default=STEEL, metadata={"kind": "number"})
-    surface: Surface | None = field(default=None, metadata={"in_files": False})
+    color: Color = _color(STEEL)
+    surface: Surface | None = _surface()
 
 
 @dataclass(frozen=True)
@@ -185,8 +193,8 @@ class MeshFile:
     path: str = ""
     scale: tuple[float, float, float] = field(default=(1.0, 1.0, 1.0), metadata={"kind": "length"})
     placement: Pose = IDENTITY
-    color: Color = field(default=STEEL, metadata={"kind": "number"})
-    surface: Surface | None = field(default=None, metadata={"in_files": False})
+    color: Color = _color(STEEL)
+    surface: Surface | None = _surface()
 
 
 @dataclass(frozen=True)
@@ -198,8 +206,8 @@ class HalfSpace:
 
     size: tuple[float, float] = field(default=(0.0, 0.0), metadata={"kind": "length"})
     placement: Pose = IDENTITY
-    color: Color = field(default=STEEL, metadata={"kind": "number"})
-    surface: Surface | None = field(default=None, metadata={"in_files": False})
+    color: Color = _color(STEEL)
+    surface: Surface | None = _surface()
 
 
 @dataclass(frozen=True)
@@ -212,8 +220,8 @@ class Terrain:
     heights: tuple[tuple[float, ...], ...] | FrozenArray = field(metadata={"kind": "length"})
     spacing: tuple[float, float] = field(default=(1.0, 1.0), metadata={"kind": "length"})
     placement: Pose = IDENTITY
-    color: Color = field(default=STEEL, metadata={"kind": "number"})
-    surface: Surface | None = field(default=None, metadata={"in_files": False})
+    color: Color = _color(STEEL)
+    surface: Surface | None = _surface()
 
     def __post_init__(self) -> None:
         """Freezes the heights; those that are no regular grid of numbers stay as they are, and are reported later."""

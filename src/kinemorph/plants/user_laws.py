@@ -26,6 +26,11 @@ class Column:
     name: str
     unit: str = ""
 
+    @property
+    def title(self) -> str:
+        """The name with the unit, "q.knee [rad]"."""
+        return f"{self.name} [{self.unit}]" if self.unit else self.name
+
 
 def columns(units: Mapping[str, str] | None) -> tuple[Column, ...]:
     """Columns from a dict of units by name; an empty tuple for None."""

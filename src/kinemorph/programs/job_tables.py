@@ -14,7 +14,6 @@ from kinemorph.plants.initial_values import ACCOUNT
 from kinemorph.plants.user_laws import Column
 from kinemorph.programs.job import SAMPLES, Job
 from kinemorph.programs.sentences import sentences, watch_sentences
-from kinemorph.simulation.files.text_tables import title
 from kinemorph.simulation.march.guards import MOST_QUICK, RESOLUTION
 from kinemorph.simulation.march.layout import LOG_LENGTH, Status, log_width
 from kinemorph.simulation.march.start import coordinate_moves
@@ -179,7 +178,7 @@ def _header(job: Job) -> str:
     columns = [Column("t", "s")]
     columns += [Column(f"{g}.{c.name}", c.unit) for g in STATE for c in getattr(job.plant, g)]
     line = io.StringIO()
-    csv.writer(line, lineterminator="").writerow(map(bare, map(title, columns)))
+    csv.writer(line, lineterminator="").writerow(bare(column.title) for column in columns)
     return line.getvalue()
 
 
@@ -192,12 +191,12 @@ def _curves(job: Job) -> Iterator[str]:
     if [first for first, _ in coordinate_moves(plant)] != list(range(plant.nv)) or not plant.nv:
         return
     for q, v in zip(plant.q, plant.v, strict=True):
-        yield bare(title(Column(f"q.{q.name}", q.unit)))
-        yield bare(title(Column(f"v.{v.name}", v.unit)))
-        yield bare(title(Column(f"a.{v.name}", per_second(v.unit))))
+        yield bare(Column(f"q.{q.name}", q.unit).title)
+        yield bare(Column(f"v.{v.name}", v.unit).title)
+        yield bare(Column(f"a.{v.name}", per_second(v.unit)).title)
     for group in ("u", "x"):
         for column in job.columns(group):
-            yield bare(title(Column(f"{group}.{column.name}", column.unit)))
+            yield bare(Column(f"{group}.{column.name}", column.unit).title)
 
 
 def _variables(job: Job) -> Iterator[str]:

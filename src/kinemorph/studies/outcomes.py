@@ -77,7 +77,7 @@ class Outcome(NamedTuple):
     batched: bool = False
 
 
-def failed_outcome(chunk: Chunk, cause: str, seconds: float = 0.0) -> Outcome:
+def failed_outcome(chunk: Chunk, cause: str) -> Outcome:
     """The outcome of a chunk all of whose items failed for the same cause, such as the death of their worker."""
     count = len(chunk.numbers)
     return Outcome(
@@ -87,5 +87,5 @@ def failed_outcome(chunk: Chunk, cause: str, seconds: float = 0.0) -> Outcome:
         np.full(count, int(State.FAILED), dtype=np.int8),
         {int(number): cause for number in chunk.numbers},
         {},
-        seconds,
+        0.0,
     )

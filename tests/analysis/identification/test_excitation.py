@@ -14,7 +14,7 @@ from kinemorph.analysis.identification.excitation.excitation_problem import Exci
 from kinemorph.analysis.identification.excitation.excite import excite
 from kinemorph.analysis.identification.excitation.hanging import Hanging
 from kinemorph.analysis.identification.excitation.motion_limits import motion_limits
-from kinemorph.analysis.identification.excitation.random_series import random_series, resting_posture
+from kinemorph.analysis.identification.excitation.random_series import drawn_near, random_series, resting_posture
 from kinemorph.analysis.identification.excitation.series_basis import SeriesBasis
 from kinemorph.analysis.identification.excitation.unknown_columns import random_states, unknown_columns
 from kinemorph.analysis.identification.excitation.zones import Zone, Zones
@@ -64,6 +64,14 @@ def problem_of(
     columns, _ = unknown_columns(dynamics, limits, rows, (), noise, PARTS, states)
     points = {"fore": ((0.3, 0.0, 0.0), (0.1, 0.05, 0.0))} if zones else None
     return ExcitationProblem(dynamics, basis, limits, columns, Zones(dynamics, zones, points), held, samples)
+
+
+def test_a_series_that_breaks_limits_however_small_gives_the_posture_itself(arm: Robot) -> None:
+    problem = problem_of(arm, basis=SeriesBasis(4, 6.0, False), samples=60, acceleration=40.0, effort=20.0)
+    resting = np.zeros(problem.shape)
+    resting[:, 0] = problem.limits.upper - 1e-9  # where every larger motion breaks a limit
+    x = drawn_near(problem, (resting + 0.1).ravel(), resting.ravel())
+    assert problem.keeps(problem.motion(x)) and np.array_equal(x, resting.ravel())
 
 
 def test_slopes_are_exact(arm: Robot) -> None:

@@ -283,6 +283,8 @@ def test_a_table_may_stand_in_a_csv_beside_the_model(tmp_path: Path) -> None:
     turned = pushed(tmp_path, columns='["t", "fz", "fx", "fy"]').system.elements[0].force
     assert turned.values[0] == (3.0, 1.0, 2.0)
     assert Table.from_csv(tmp_path / "push.csv") == whole
+    (tmp_path / "said.csv").write_text(f"\ufeff# measured\n{CSV}", encoding="utf-8")
+    assert Table.from_csv(tmp_path / "said.csv") == whole
     save(pushed(tmp_path).system, tmp_path / "again.toml")  # the numbers go along
     (tmp_path / "push.csv").unlink()
     assert load(tmp_path / "again.toml").elements[0].force == whole  # type: ignore[attr-defined]
@@ -295,7 +297,12 @@ def test_a_table_may_stand_in_a_csv_beside_the_model(tmp_path: Path) -> None:
         ({"file": "/etc/hostname"}, "path", "outside the folders that may be read"),
         ({"file": "pull.csv"}, "path", "which does not exist"),
         ({"columns": '["t", "gx"]'}, "data", "has no column 'gx'; its columns are t, fx, fy, fz"),
-        ({"text": CSV + "1, 2, x, 4\n"}, "data", "line 4 is"),
+        (
+            {"text": CSV + "1, 2, x, 4\n"},
+            "data",
+            "line 4 is '1, 2, x, 4', expected a number in each of the columns t, fx",
+        ),
+        ({"text": CSV + "1, 2, 3, 4, 5\n"}, "data", "line 4 is '1, 2, 3, 4, 5', expected a number in each of"),
         ({"columns": '["t", "fx"]'}, "element", "row 1 of force has 1 number; expected 3"),
         ({"text": "t,x,y,z\n1,0,0,0\n0,0,0,0\n"}, "element", "is not above"),
         ({"text": ""}, "element", "expected two lists of the same length"),

@@ -11,9 +11,10 @@ from kinemorph.algebra.groups import IDENTITY, Pose, compose, rotation_to_quat, 
 from kinemorph.deriving.dynamics import derive
 from kinemorph.errors import UnsupportedError
 from kinemorph.mechanics.constraints.closures import CONDITIONS, constraint_names, constraint_owners
+from kinemorph.mechanics.constraints.stances import stance
 from kinemorph.model.body import Body
 from kinemorph.model.building.builder import RobotBuilder
-from kinemorph.model.configuration import integrate, random_configuration
+from kinemorph.model.configuration import integrate, neutral, random_configuration
 from kinemorph.model.joint import CLOSURE_ROWS, JOINT_KINDS
 from kinemorph.model.library import build
 from kinemorph.model.library.linkages import four_bar
@@ -245,3 +246,10 @@ def test_rows_are_named_by_loop_condition_and_axis() -> None:
     rows = ("point.x", "point.y", "point.z", "parallel.x", "parallel.y")
     assert constraint_names(four_bar()) == tuple(f"closure.{row}" for row in rows)
     assert constraint_names(four_bar(closure="helical"))[-1] == "closure.pitch"
+
+
+@pytest.mark.parametrize("name", ["chainsaw", "chain7"])
+def test_a_body_has_no_stance_of_the_library_by_its_name_alone(name: str) -> None:
+    robot = RobotBuilder(name).add(Body("b", 1.0, (0.0, 0.0, 0.0), (1.0, 1.0, 1.0))).joint("f", "free", "world", "b")
+    assert np.array_equal(stance(robot.build()), neutral(robot.build()))
+    assert stance(build("chain"))[[0, -1]] == pytest.approx([0.18, -0.06])

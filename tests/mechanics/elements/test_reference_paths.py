@@ -106,7 +106,7 @@ def test_joint_angles_from_a_table(tmp_path):
     assert run["measured.q1"] == pytest.approx([0.1, 0.2, 0.3, 0.25, 0.2])
     assert run["measured.q2.velocity"][:2] == pytest.approx([-0.2, -0.2])
     for text, says in (
-        ("t,q1\n0,1\n1,x\n", r"line 3 is '1, x', expected 2 numbers"),
+        ("t,q1\n0,1\n1,x\n", r"line 3 is '1, x', expected a number in each of the columns t, q1"),
         ("t,q1\n0,1\n", r"has 1 row of numbers, expected a line of names"),
         ("t,q1\n0,1\n1,2,3\n", r"line 3 is"),
     ):

@@ -22,7 +22,7 @@ from kinemorph.mechanics.derivatives import inverse_derivatives
 from kinemorph.mechanics.derivatives.branch_factor import branch_factor, inverse_of, solved
 from kinemorph.mechanics.derivatives.forward_derivatives import forward_dynamics_derivatives
 from kinemorph.mechanics.derivatives.inverse_derivatives import inverse_dynamics_derivatives
-from kinemorph.mechanics.formulations.dense_dynamics import derivatives_by_duals
+from kinemorph.mechanics.formulations.formulation import derivatives_by_duals
 from kinemorph.mechanics.recursions import composite_bodies
 from kinemorph.mechanics.recursions.articulated_bodies import forward_dynamics
 from kinemorph.mechanics.recursions.composite_bodies import mass_matrix

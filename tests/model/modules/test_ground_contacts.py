@@ -13,8 +13,7 @@ from kinemorph.display.charts.crawl_pictures import center_of_mass_path
 from kinemorph.errors import ModelError
 from kinemorph.model.body import Body
 from kinemorph.model.elements import PD, ComputedTorque, Contact, Rhythmic
-from kinemorph.model.library.crawlers import crawler
-from kinemorph.model.library.modular import organism9
+from kinemorph.model.library.modular import crawler, organism9
 from kinemorph.model.modules import (
     Assembly,
     Docking,

@@ -23,10 +23,11 @@ from kinemorph.elements import (
 )
 from kinemorph.errors import ModelError, ShapeError, UnsupportedError
 from kinemorph.model.body import Body, diagonal
-from kinemorph.model.library.rigid_contacts.balls import cradle, rigid_ball
-from kinemorph.model.library.rigid_contacts.planar_bodies import (
+from kinemorph.model.library.rigid_contacts import (
     GRAVITY,
+    cradle,
     falling_rod,
+    rigid_ball,
     sliding_block,
     stacked_blocks,
     standing_block,

@@ -15,7 +15,7 @@ from kinemorph.display.charts.crawl_pictures import center_of_mass_path, draw_cr
 from kinemorph.display.painting.draw import write_still
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.model.elements import PD, Contact, MinimumJerk, Profile, Rhythmic
-from kinemorph.model.library.crawlers import LENGTH, crawler
+from kinemorph.model.library.modular import LENGTH, crawler
 from kinemorph.model.modules import (
     Assembly,
     Docking,

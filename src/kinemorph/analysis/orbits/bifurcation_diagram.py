@@ -126,5 +126,6 @@ def bifurcation_diagram(
         z[lost] = again.z
         for k, number in enumerate(lost.tolist()):
             messages.pop(number)
-            messages |= {number: again.messages[k]} if k in again.messages else {}
+            if k in again.messages:
+                messages[number] = again.messages[k]
     return BifurcationDiagram(cycle, parameter, chosen, z, messages)

@@ -1,13 +1,12 @@
 """Small motions about a state: equilibrium, linearization, poles and sensitivities.
 
-equilibrium          `equilibrium`: a state at rest that stays at rest
+equilibrium          `equilibrium`: a state at rest that stays at rest, and whether it is stable
 equilibrium_slopes   how an equilibrium changes with parameters and inputs
 equilibrium_search   the search for an equilibrium: Newton steps and a damped motion
 linearize            `linearize`: the linear equations about any state
 named_matrices       matrices as tables with the names and units of their rows and columns
 poles                `poles`: eigenvalues, damping, mode shapes
 eigenproblems        the eigenvalue problems that give the poles
-stability            whether an equilibrium is stable
 sensitivities        `sensitivities`: how a motion changes with parameters, inputs and the initial state
 pole_sensitivities   `pole_sensitivities`: how poles change with parameters
 start_slopes         how the initial state changes with parameters and initial values, under constraints

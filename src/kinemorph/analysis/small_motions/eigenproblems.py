@@ -41,7 +41,7 @@ class Motions(NamedTuple):
     vectors: Complex
 
 
-def of_linear(linear: Linearization) -> Motions:
+def poles_of_linearization(linear: Linearization) -> Motions:
     """Poles from the symmetric problem where the plant is conservative and at rest, else from the eigenvalues of A."""
     second = linear.second_order
     if second is not None and not linear.point.v.any():
@@ -121,7 +121,7 @@ def _without_repeated_zeros(A: Array, values: Complex) -> npt.NDArray[np.intp]:
     return np.array([k for k in range(len(values)) if k not in dropped], dtype=np.intp)
 
 
-def of_pencil(slopes: Slopes, point: Point) -> Motions:
+def poles_of_pencil(slopes: Slopes, point: Point) -> Motions:
     """Poles of  E ds/dt = F s  with a singular matrix E, where s = [w, v, x] is a small change of the state.
 
     They are the finite eigenvalues, computed from the matrix (F - shift E)^-1 E.

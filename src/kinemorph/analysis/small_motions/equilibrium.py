@@ -1,23 +1,28 @@
 """`equilibrium`: a state at rest that stays at rest, and its stability.
 
-`equilibrium_search` finds the state, `stability` its stability. A failed search gives a result, too, which names the
-joint with an unbalanced force.
+`equilibrium_search` finds the state. A failed search gives a result, too, which names the joint with an unbalanced
+force. Whether an equilibrium is stable is judged from its poles:
+
+a pole right of the imaginary axis     not stable: a small disturbance grows
+all poles left of the imaginary axis   stable: every disturbance decays
+no pole right of it, some on it        stable where the equilibrium is a minimum of potential energy and nothing
+                                       supplies energy (Lagrange and Dirichlet); else linear equations do not decide
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
+from kinemorph.analysis.small_motions.eigenproblems import SYMMETRIC
 from kinemorph.analysis.small_motions.equilibrium_search import CLOSED, Balance, Search
-from kinemorph.analysis.small_motions.linearize import Model
+from kinemorph.analysis.small_motions.linearize import Model, linearize
 from kinemorph.analysis.small_motions.plant_derivatives import Point, built, point_of
-from kinemorph.analysis.small_motions.poles import Poles
-from kinemorph.analysis.small_motions.stability import Stability, stability_of
+from kinemorph.analysis.small_motions.poles import Poles, poles
 from kinemorph.errors import KinemorphError, UnsupportedError
 from kinemorph.mechanics.elements.ensemble import FORCE_UNITS
 from kinemorph.plants.programs import Plant
@@ -148,7 +153,7 @@ def _settled(search: Search, start: Point, most: int) -> Equilibrium:
         here = search.settle(here, most)
         if not search.balanced(here):
             return _failed(search, here, most)
-        verdict, found = stability_of(search.plant, here.point)
+        verdict, found = _stability_of(search.plant, here.point)
         if not search.downhill or verdict.stable is not False or found is None:
             break
         here = search.at(search.moved(here.point, _away(search, found), np.zeros(search.plant.nx)))
@@ -171,7 +176,7 @@ def _away(search: Search, found: Poles) -> Array:
     return np.asarray(KICK * shape / max(float(np.abs(shape).max(initial=0.0)), 1e-300))
 
 
-def _found(search: Search, here: Balance, verdict: Stability, let_go: tuple[str, ...] = ()) -> Equilibrium:
+def _found(search: Search, here: Balance, verdict: _Stability, let_go: tuple[str, ...] = ()) -> Equilibrium:
     """The result of a search that found an equilibrium with this stability; `let_go` are guards that do not hold."""
     word = {True: "stable", False: "not stable", None: "marginal"}[verdict.stable]
     reason = verdict.reason
@@ -250,3 +255,69 @@ def _result(
     return Equilibrium(
         at.q, at.x, at.m, at.u, at.p, here.residual, converged, search.count, stable, reason, message, search.plant
     )
+
+
+# ── stability ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class _Stability(NamedTuple):
+    """Whether an equilibrium is stable: True, False, or None where linear equations do not decide; and the reason."""
+
+    stable: bool | None
+    reason: str
+
+
+def _stability_of(plant: Plant, point: Point) -> tuple[_Stability, Poles | None]:
+    """The stability of an equilibrium, and its poles; None instead of the poles where they cannot be computed."""
+    try:
+        found = poles(plant, **vars(point))
+    except KinemorphError as error:
+        return _Stability(None, f"its poles cannot be computed. {error}"), None
+    if not len(found):
+        return _Stability(None, "nothing can move."), found
+    limit = found.on_axis
+    fastest, zero = int(np.argmax(found.alpha)), int(np.argmin(np.abs(found.values)))
+    worst = float(found.alpha[fastest])
+    if worst > limit:
+        where = _mostly(found, fastest)
+        return _Stability(
+            False, f"a disturbance, mostly of '{where}', grows by a factor e in {1.0 / worst:.3g} s."
+        ), found
+    if abs(found.values[zero]) <= limit:
+        where = _mostly(found, zero)
+        return _Stability(None, f"no force opposes a displacement in one direction, mostly of '{where}'."), found
+    if worst < -limit:
+        return _Stability(
+            True, f"every disturbance dies away, the slowest by a factor e in {-1.0 / worst:.3g} s."
+        ), found
+    if _is_minimum(plant, point):
+        return _Stability(
+            True, "it is a minimum of potential energy; small oscillations stay small but do not all die away."
+        ), found
+    return _Stability(None, "some oscillations neither grow nor die away in linear equations."), found
+
+
+def _mostly(found: Poles, k: int) -> str:
+    """The name of the coordinate that moves most in the motion of pole k."""
+    return found.names[int(np.argmax(np.abs(found.shapes[k])))]
+
+
+def _is_minimum(plant: Plant, point: Point) -> bool:
+    """Whether the equilibrium is a minimum of potential energy and damping does not supply energy.
+
+    That is, along the directions that constraints allow, the stiffness K is symmetric and positive definite, and the
+    symmetric part of the damping C has no negative eigenvalue.
+    """
+    try:
+        linear = linearize(plant, **vars(point), outputs=())
+    except KinemorphError:
+        return False
+    if linear.second_order is None:
+        return False
+    Z, V = linear.directions
+    if Z.shape != V.shape:  # wheels: Z has directions that V does not have
+        return False
+    K, C = (Z.T @ matrix @ Z for matrix in (linear.second_order.K, linear.second_order.C))
+    symmetric = np.abs(K - K.T).max(initial=0.0) <= 100.0 * SYMMETRIC * np.abs(K).max(initial=0.0)
+    damped = np.linalg.eigvalsh(0.5 * (C + C.T)).min(initial=0.0) >= -1e-12 * np.abs(C).max(initial=0.0)
+    return bool(symmetric and damped and np.linalg.eigvalsh(0.5 * (K + K.T)).min(initial=np.inf) > 0.0)

@@ -19,7 +19,7 @@ def state_units(plant: Plant) -> tuple[str, ...]:
 def named_matrix(title: str, matrix: Array, rows: Sequence[Column], columns: Sequence[Column]) -> str:
     """A matrix below its title, a line for each row; of a large one the first rows and columns, and its size."""
     (m, n), (most, wide) = matrix.shape, MOST
-    shown, names = [_named(row) for row in rows[:most]], [_named(column) for column in columns[:wide]]
+    shown, names = [row.title for row in rows[:most]], [column.title for column in columns[:wide]]
     cut = f" ({m} rows, {n} columns; the first {min(m, most)} and {min(n, wide)} are shown)"
     title += cut if m > most or n > wide else ""
     if not m or not n:
@@ -29,7 +29,3 @@ def named_matrix(title: str, matrix: Array, rows: Sequence[Column], columns: Seq
     lines = [(" " * left, names), *zip(shown, cells, strict=True)]
     table = (f"  {name:{left}}  " + "  ".join(map(str.rjust, row, widths)) for name, row in lines)
     return "\n".join([title, *map(str.rstrip, table)])
-
-
-def _named(column: Column) -> str:
-    return f"{column.name} [{column.unit}]" if column.unit else column.name

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.analysis.small_motions.eigenproblems import Complex, Motions, of_linear, of_pencil
+from kinemorph.analysis.small_motions.eigenproblems import Complex, Motions, poles_of_linearization, poles_of_pencil
 from kinemorph.analysis.small_motions.linearize import Linearization, Model, linearize, write_text
 from kinemorph.analysis.small_motions.plant_derivatives import Point, closed_point, is_singular, slopes_of
 from kinemorph.errors import UnsupportedError
@@ -232,7 +232,7 @@ def poles(
     """
     if isinstance(model, Linearization):
         _refuse(q=q, v=v, x=x, u=u, p=p, m=m, forces=forces, locked=locked or None)
-        return _finished(model.plant, model.point, of_linear(model), model.is_steady, window)
+        return _finished(model.plant, model.point, poles_of_linearization(model), model.is_steady, window)
     plant = as_plant(model, forces=forces, locked=locked, parameters=named_parameters(model, p))
     if q is None and v is None and x is None and m is None:
         from kinemorph.analysis.small_motions.usual_point import usual_point
@@ -247,9 +247,9 @@ def poles(
         blocks = slopes.blocks(point, np.zeros(slopes.n))
         if is_singular(blocks.z):
             still = bool(np.abs(rest).max(initial=0.0) <= 1e-7)
-            return _finished(plant, point, of_pencil(slopes, point), still, window)
+            return _finished(plant, point, poles_of_pencil(slopes, point), still, window)
     linear = linearize(plant, **vars(point), outputs=())
-    return _finished(plant, point, of_linear(linear), linear.is_steady, window)
+    return _finished(plant, point, poles_of_linearization(linear), linear.is_steady, window)
 
 
 def _refuse(**given: Any) -> None:

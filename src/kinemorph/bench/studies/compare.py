@@ -22,7 +22,7 @@ from kinemorph.bench.targets import judge_study
 from kinemorph.bench.timing import Pace, Row, Say
 from kinemorph.errors import KinemorphError, MissingExtraError
 from kinemorph.model.elements.gaits.gaits import Rhythmic
-from kinemorph.model.library.crawlers import crawler
+from kinemorph.model.library.modular import crawler
 from kinemorph.model.parameter import Parameter
 from kinemorph.model.system import System
 from kinemorph.studies.spaces.parts import Range

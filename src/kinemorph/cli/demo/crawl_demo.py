@@ -26,7 +26,7 @@ from kinemorph.display.painting.draw import write_still
 from kinemorph.display.replays.replay import replay
 from kinemorph.display.tables.assembly_tables import assembly_tables
 from kinemorph.display.tables.summaries import Data
-from kinemorph.model.library.crawlers import LENGTH, crawler
+from kinemorph.model.library.modular import LENGTH, crawler
 from kinemorph.model.parameter import evaluate
 from kinemorph.model.system import System
 from kinemorph.simulation.results.trajectory import Trajectory

@@ -24,8 +24,7 @@ _growing: WeakSet[CompiledFunction] = WeakSet()  # functions with code that may 
 
 
 def _interpreter(program: Runnable, precision: Precision, effort: Effort, foreign: Foreign | None) -> Kernel:
-    from kinemorph.codegen.backends.interpreter.loop_programs import interpreter_loops
-    from kinemorph.codegen.backends.interpreter.programs import interpreter
+    from kinemorph.codegen.backends.interpreter import interpreter, interpreter_loops
 
     traced = program.traced
     return interpreter_loops(traced, foreign) if isinstance(traced, LoopProgram) else interpreter(traced)

@@ -27,6 +27,7 @@ from kinemorph.vocabulary.ops import OPS
 
 Node = tuple[Any, ...]
 Number = int | float
+NUMBERS: tuple[type[Any], ...] = (float, int, np.integer, np.floating, np.bool_)
 LEAVES = frozenset({"const", "input"})
 
 
@@ -62,7 +63,7 @@ class Graph:
         """The reference of an expression of this graph or of a number: a node id, negative for minus the node."""
         if value.__class__ is Expr:
             return value.ref if value.graph is self else self.foreign(value)
-        if isinstance(value, (float, int, np.number, np.bool_)):
+        if isinstance(value, NUMBERS):
             return self.constant(float(value))
         raise TracingError(
             f"an expression is combined with a {type(value).__name__} ({value!r}); expected an expression or a "
@@ -135,7 +136,7 @@ class Expr:
             if other.graph is not self.graph:
                 return operator.add(*_together(self, other))
             return _sum(self.graph, self.ref, other.ref)
-        if isinstance(other, (float, int)):
+        if isinstance(other, NUMBERS):
             return self if other == 0.0 else _sum(self.graph, self.ref, self.graph.constant(other))
         return NotImplemented
 
@@ -146,16 +147,12 @@ class Expr:
             if other.graph is not self.graph:
                 return operator.sub(*_together(self, other))
             return _sum(self.graph, self.ref, -other.ref)
-        if isinstance(other, (float, int)):
-            return self if other == 0.0 else _sum(self.graph, self.ref, self.graph.constant(-other))
+        if isinstance(other, NUMBERS):
+            return self if other == 0.0 else _sum(self.graph, self.ref, -self.graph.constant(other))
         return NotImplemented
 
     def __rsub__(self, other: Any) -> Any:
-        if isinstance(other, (float, int)):
-            return (
-                Expr(self.graph, -self.ref) if other == 0.0 else _sum(self.graph, self.graph.constant(other), -self.ref)
-            )
-        return NotImplemented
+        return Expr(self.graph, -self.ref).__add__(other)
 
     def __neg__(self) -> Expr:
         return Expr(self.graph, -self.ref)
@@ -185,8 +182,8 @@ class Expr:
                 nodes.append(node)
                 graph.index[node] = ref
             return Expr(graph, -ref if negative else ref)
-        if isinstance(other, (float, int)):
-            return _scaled(self.graph, other, self.ref)
+        if isinstance(other, NUMBERS):
+            return _scaled(self.graph, float(other), self.ref)
         return NotImplemented
 
     __rmul__ = __mul__
@@ -196,19 +193,19 @@ class Expr:
             if other.graph is not self.graph:
                 return operator.truediv(*_together(self, other))
             return _quotient(self.graph, self.ref, other.ref)
-        if isinstance(other, (float, int)):
+        if isinstance(other, NUMBERS):
             if other == 0.0:
                 raise ZeroDivisionError("an expression is divided by the constant 0; check the divisor")
-            return _scaled(self.graph, 1.0 / other, self.ref)
+            return _scaled(self.graph, 1.0 / float(other), self.ref)
         return NotImplemented
 
     def __rtruediv__(self, other: Any) -> Any:
-        if isinstance(other, (float, int)):
+        if isinstance(other, NUMBERS):
             return 0.0 if other == 0.0 else _quotient(self.graph, self.graph.constant(other), self.ref)
         return NotImplemented
 
     def __pow__(self, other: Any) -> Any:
-        if isinstance(other, (float, int)):
+        if isinstance(other, NUMBERS):
             if other == 0:
                 return 1.0
             if other == 0.5:
@@ -216,12 +213,12 @@ class Expr:
             if other == int(other) and abs(other) <= 16:
                 whole = _whole_power(self, abs(int(other)))
                 return whole if other > 0 else 1.0 / whole
-        if isinstance(other, (Expr, float, int)):
+        if isinstance(other, (Expr, *NUMBERS)):
             return self._call("pow", other)
         return NotImplemented
 
     def __rpow__(self, other: Any) -> Any:
-        if isinstance(other, (float, int)):
+        if isinstance(other, NUMBERS):
             return Expr(self.graph, self.graph.constant(other))._call("pow", self)
         return NotImplemented
 
@@ -300,7 +297,7 @@ class Expr:
             assert isinstance(other, Expr)
             if other.graph is self.graph and other.ref == self.ref:
                 return True
-        elif not isinstance(other, (float, int, np.number)):
+        elif not isinstance(other, NUMBERS):
             return NotImplemented
         raise TracingError(
             "whether two expressions have equal values is not known while they are traced. Write "

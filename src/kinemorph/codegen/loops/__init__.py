@@ -11,5 +11,5 @@ elimination           Gaussian elimination
 pivoting              linearly independent columns of a matrix, chosen by length
 rows_in_lanes         which buffers can be stored as vectors
 splitting             one program divided into several, some of them called in loops
-branch_matrix         factoring and solving with matrices that have the sparsity of a tree (with _rows and _blocks)
+branch_matrix         factoring and solving with matrices that have the sparsity of a tree (`branch_matrix_rows`)
 """

@@ -7,24 +7,25 @@ leaves to the roots; then L downwards, from the roots to the leaves:
     down    X[j] -= L[j, k] X[k]  for all ancestors k of j                       in all columns
 
 For a short run, one loop over the columns processes the rows of the run and of its ancestors together: every entry is
-read and written once, and a pass has enough work. A long run is processed a few rows at a time
-(`branch_matrix_blocks`). Columns related to j are j, its ancestors and its descendants.
+read and written once, and a pass has enough work. A long run is processed a few rows at a time: multiples of some rows
+are subtracted from others. Columns related to j are j, its ancestors and its descendants.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.codegen.loops.branch_matrix import Bounds, Forest, Run
-from kinemorph.codegen.loops.branch_matrix_blocks import Rows, Span
 from kinemorph.codegen.loops.loop_builder import LoopBuilder
 from kinemorph.codegen.loops.loop_program import Affine, View, affine
 
 TOGETHER = 128  # a run is short if it has at most this many factors
+BLOCK = 4  # the number of rows that one pass over the columns processes together
 
 
 def solve_rows(loop: LoopBuilder, forest: Forest, L: View, *matrices: View) -> None:
@@ -150,10 +151,10 @@ def _program(step: Any, length: int, above: tuple[int, ...], columns: int) -> Pr
 
 def _up_in_blocks(loop: LoopBuilder, run: Run, start: Affine, L: View, X: View, columns: Sequence[Bounds]) -> None:
     """Writes code for the step up (see this file's docstring) of a long run."""
-    up = Rows(loop, X, columns, lambda target, source: L[source, target])
+    up = _Rows(loop, X, columns, lambda target, source: L[source, target])
     up.substitute_up(start, run.length)
     for low, high in run.above:
-        up.update(Span(low, high - low), Span(start, run.length))
+        up.update(_Span(low, high - low), _Span(start, run.length))
     with loop.repeat(start, start + run.length) as j:
         for first, last in columns:
             with loop.repeat(first, last) as c:
@@ -162,7 +163,107 @@ def _up_in_blocks(loop: LoopBuilder, run: Run, start: Affine, L: View, X: View, 
 
 def _down_in_blocks(loop: LoopBuilder, run: Run, start: Affine, L: View, X: View, m: int) -> None:
     """Writes code for the step down (see this file's docstring) of a long run; X has m columns."""
-    down = Rows(loop, X, [(0, m)], lambda target, source: L[target, source])
+    down = _Rows(loop, X, [(0, m)], lambda target, source: L[target, source])
     for low, high in run.above:
-        down.update(Span(start, run.length), Span(low, high - low))
+        down.update(_Span(start, run.length), _Span(low, high - low))
     down.substitute_down(start, run.length)
+
+
+# ── several rows at a time ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class _Span:
+    """Consecutive rows from `start` on: `more` blocks of BLOCK rows (it may be a loop counter), then `count` rows."""
+
+    start: Affine | int
+    count: int
+    more: Affine | int = 0
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Writes code that subtracts factor * (row `source`) from rows `target` of the matrix X, in ranges of columns.
+
+    Several rows are processed together, so that there are fewer passes over the columns. `factor(target, source)`
+    returns the view of the number by which row `source` is multiplied before it is subtracted from row `target`.
+    """
+
+    loop: LoopBuilder
+    X: View
+    columns: Sequence[Bounds]
+    factor: Callable[[Affine, Affine], View]
+
+    def substitute_down(self, start: Affine, length: int) -> None:
+        """Writes code for `length` rows from `start` on: from each, it subtracts factor * (each row before it there).
+
+        It begins with the first row, so that every row is subtracted in its final form.
+        """
+        whole, rest = divmod(length, BLOCK)
+        with self.loop.repeat(whole) as b:
+            first = b * BLOCK + start
+            self.update(_Span(first, BLOCK), _Span(start, 0, more=b))
+            for r in range(1, BLOCK):
+                self._pass([first + r], [first + k for k in range(r)])
+        last = start + whole * BLOCK
+        for r in range(rest):
+            self.update(_Span(last + r, 1), _Span(start, whole * BLOCK + r))
+
+    def substitute_up(self, start: Affine, length: int) -> None:
+        """Writes code for `length` rows from `start` on: from each, it subtracts factor * (each row after it there).
+
+        It begins with the last row, so that every row is subtracted in its final form.
+        """
+        whole, rest = divmod(length, BLOCK)
+        last = start + whole * BLOCK
+        for r in reversed(range(rest - 1)):
+            self._pass([last + r], [last + k for k in range(r + 1, rest)])
+        with self.loop.repeat(whole) as done:
+            first = (whole - 1 - done) * BLOCK + start
+            if rest:
+                self.update(_Span(first, BLOCK), _Span(last, rest))
+            self.update(_Span(first, BLOCK), _Span(first + BLOCK, 0, more=done))
+            for r in reversed(range(BLOCK - 1)):
+                self._pass([first + r], [first + k for k in range(r + 1, BLOCK)])
+
+    def update(self, targets: _Span, sources: _Span) -> None:
+        """Writes code that subtracts factor(target, source) * (row `source`) from each target row, for all sources."""
+        whole, rest = divmod(targets.count, BLOCK)
+        with self.loop.repeat(whole) as b:
+            self._gather(targets.start + b * BLOCK, BLOCK, sources)
+        if rest:
+            self._gather(affine(targets.start) + whole * BLOCK, rest, sources)
+
+    def _gather(self, first: Affine, count: int, sources: _Span) -> None:
+        """Writes the code of `update` for `count` <= BLOCK target rows, from row `first` on."""
+        rows = [first + r for r in range(count)]
+        whole, rest = divmod(sources.count, BLOCK)
+        with self.loop.repeat(affine(sources.more) + whole) as b:
+            self._pass(rows, [b * BLOCK + sources.start + k for k in range(BLOCK)])
+        if rest:
+            start = affine(sources.start) + (affine(sources.more) + whole) * BLOCK
+            self._pass(rows, [start + k for k in range(rest)])
+
+    def _pass(self, targets: Sequence[Affine], sources: Sequence[Affine]) -> None:
+        """Writes the code of `update` for a few target and source rows, in a single pass over the columns."""
+        program = _less(len(targets), len(sources))
+        factors = [self.factor(target, source) for target in targets for source in sources]
+        for low, high in self.columns:
+            with self.loop.repeat(low, high) as c:
+                places = [self.X[row, c] for row in targets]
+                self.loop.call(program, places, [*places, *(self.X[row, c] for row in sources), *factors])
+
+
+@cache
+def _less(T: int, N: int) -> Program:
+    """The program of one column: from entries of T rows it subtracts multiples of entries of N other rows.
+
+    Its inputs are the T entries, the N entries, and T rows of N factors.
+    """
+
+    def less(*values: Any) -> dict[str, Any]:
+        old, rows, factors = values[:T], values[T : T + N], values[T + N :]
+        shares = [[f * row for f, row in zip(factors[t * N : (t + 1) * N], rows, strict=True)] for t in range(T)]
+        return {f"row{t}": old[t] - sum(shares[t][1:], shares[t][0]) for t in range(T)}
+
+    return trace(less, {f"x{k}": () for k in range(T + N + T * N)}, name=f"rows {T} less {N}")

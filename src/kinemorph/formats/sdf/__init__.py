@@ -7,7 +7,6 @@ frames        computes poses and finds the body of each frame
 links, solids, joints, couplings        read the parts of models
 tree          chooses the root of each group of links and the direction of joints
 assembly      declares bodies, joints and frames
-parts         warns about elements that are left out
 values        reads numbers, switches and poses
 writer, written_shapes        write a file, with a sidecar for what SDF does not have
 """

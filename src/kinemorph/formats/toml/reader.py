@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import MutableMapping
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from kinemorph.formats.blueprint import Blueprint
 from kinemorph.formats.findings import Findings
@@ -76,15 +76,15 @@ def read_docked(source: Source, findings: Findings, kept: Kept | None = None) ->
     next, because checking those takes most of the time. Modules that are not connected give an assembly and a problem.
     """
     opened = _opened(source, Options(), findings)
-    if opened is None or opened[0].data.keys().isdisjoint(rows.ORGANISM):
+    if opened is None or opened.document.data.keys().isdisjoint(rows.ORGANISM):
         return None
-    return Organisms(opened[1], _types(opened[1], kept)).docked(opened[3], unchecked=True)
+    return Organisms(opened.parts, _types(opened.parts, kept)).docked(opened.name, unchecked=True)
 
 
 def read_module_types(source: Source, findings: Findings, kept: Kept | None = None) -> dict[str, ModuleType]:
     """All module types of a TOML file by letter, the built-in ones too; wrong ones are left out, with findings."""
     opened = _opened(source, Options(), findings)
-    return standard_types() if opened is None else _types(opened[1], kept)
+    return standard_types() if opened is None else _types(opened.parts, kept)
 
 
 def _types(parts: Parts, kept: Kept | None) -> dict[str, ModuleType]:
@@ -100,11 +100,17 @@ def _types(parts: Parts, kept: Kept | None) -> dict[str, ModuleType]:
     return found
 
 
-def _opened(source: Source, options: Options, findings: Findings) -> tuple[Document, Parts, dict[str, Any], str] | None:
-    """The parsed file, the reader of its parts, the keys at its top, and the name of the robot.
+class _Opened(NamedTuple):
+    """A parsed file, the reader of its parts, the keys at its top, and the name of its robot."""
 
-    None if the text is not a model file, which is recorded as a finding.
-    """
+    document: Document
+    parts: Parts
+    top: dict[str, Any]
+    name: str
+
+
+def _opened(source: Source, options: Options, findings: Findings) -> _Opened | None:
+    """A file whose parts can be read; None if the text is not a model file, which is recorded as a finding."""
     document = parse(source, findings)
     if document is None:
         return None
@@ -113,7 +119,7 @@ def _opened(source: Source, options: Options, findings: Findings) -> tuple[Docum
         return None
     parts.parameters()
     top = parts.top()
-    return document, parts, top, top.get("name") or Path(source.name).stem.strip("<>") or "robot"
+    return _Opened(document, parts, top, top.get("name") or Path(source.name).stem.strip("<>") or "robot")
 
 
 def _rehang(data: dict[str, Any], base: str, findings: Findings) -> None:

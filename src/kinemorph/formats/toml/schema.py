@@ -3,15 +3,19 @@
 It is made from the tables that reader and writer use (`fields`), so it always agrees with them. It describes only the
 structure of a file; units, names and masses are checked when the file is loaded. Numbers have the keyword `x-kind`,
 the kind of quantity as in `model.units.KINDS`; keys that may be left out have a `default` where it is a plain value.
+
+Keys of elements are explained by the docstrings of their dataclasses: in a list with one line for each field, which has
+its name in backquotes and at least two spaces after it, or in a sentence that has the name in backquotes.
 """
 
 from __future__ import annotations
 
+import inspect
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from kinemorph.formats.toml import fields as rows
-from kinemorph.formats.toml.element_help import key_help, title
 from kinemorph.formats.toml.values import AXES, MOMENTS
 from kinemorph.model.elements import ELEMENT_KINDS
 from kinemorph.model.elements.fields import Field, element_fields, part_fields
@@ -22,6 +26,9 @@ Schema = dict[str, Any]
 
 NUMBER: Schema = {"$ref": "#/$defs/number"}
 POSE: Schema = {"$ref": "#/$defs/pose"}
+_ENTRY = re.compile(r"^ *((?:`\w+`(?:, | and )?)+) {2,}(\S.*(?:\n {9,}\S.*)*)", re.MULTILINE)
+_NAME = re.compile(r"`(\w+)`")
+_SENTENCE = re.compile(r"(?<=\.)\s+(?=[A-Z`(])")
 
 
 def json_schema() -> Schema:
@@ -101,11 +108,11 @@ def table_schema(fields: Sequence[Field], *, kind: str = "", part: type[Any] | N
     `part` is the dataclass that the table describes, whose docstring explains the table and its keys.
     """
     if part is not None:
-        explained = key_help(part)
+        explained = _key_help(part)
         fields = [field._replace(help=field.help or explained.get(field.name, "")) for field in fields]
     properties: Schema = {"kind": {"const": kind}} if kind else {}
     properties |= {field.name: FORMS[field.form](field) | key_annotations(field) for field in fields}
-    schema: Schema = {"description": title(part)} if part is not None and title(part) else {}
+    schema: Schema = {"description": _title(part)} if part is not None and _title(part) else {}
     schema |= {"type": "object", "properties": properties, "additionalProperties": False}
     if "placement" in properties:
         schema["properties"] |= {field.name: FORMS[field.form](field) | key_annotations(field) for field in rows.POSE}
@@ -213,3 +220,29 @@ FORMS: dict[str, Callable[[Field], Schema]] = {
     "texts": lambda field: {"type": "object", "additionalProperties": {"type": "string"}},
     "any": lambda field: {},
 }
+
+
+# ── help ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _key_help(part: type[Any]) -> dict[str, str]:
+    """For every field of a dataclass that its docstring explains, the explanation in one line."""
+    text = inspect.getdoc(part) or ""
+    found: dict[str, str] = {}
+    for entry in _ENTRY.finditer(text):
+        found |= dict.fromkeys(_NAME.findall(entry[1]), _one_line(entry[2]))
+    for sentence in _SENTENCE.split(" ".join(_ENTRY.sub("", text).split())):
+        for name in _NAME.findall(sentence):
+            found.setdefault(name, sentence)
+    return found
+
+
+def _title(part: type[Any]) -> str:
+    """The first sentence of the docstring of a dataclass; empty if it has none of its own."""
+    text = part.__doc__ or ""
+    return "" if text.startswith(f"{part.__name__}(") else _one_line(text.partition("\n\n")[0])
+
+
+def _one_line(text: str) -> str:
+    """A text in one line."""
+    return " ".join(text.split())

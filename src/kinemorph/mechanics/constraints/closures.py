@@ -148,7 +148,7 @@ def constraint_jacobian(tree: Tree, q: Sequence[S]) -> list[list[S]]:
     moves, along = tree.moves(q), Direction()
     rows: list[list[S]] = []
     for closure in tree.closures:
-        around = {index for side in _sides(tree, closure.parent, closure.child) for index in side}
+        around = {index for side in ways_apart(tree, closure.parent.link, closure.child.link) for index in side}
         block: list[list[S]] = [[0.0] * tree.nv for _ in range(closure_rows(closure))]
         for index in around:
             for k in range(len(tree.links[index].axes)):
@@ -219,7 +219,7 @@ def _seen_from(tree: Tree, moves: Sequence[Move] | Mapping[int, Move], a: Attach
 
     Links that carry both do not enter.
     """
-    above_a, above_b = _sides(tree, a, b)
+    above_a, above_b = ways_apart(tree, a.link, b.link)
     T_A, T_B = a.pose, b.pose
     for index in above_a:
         T_A = compose(pose_of_move(moves[index]), T_A)
@@ -228,9 +228,9 @@ def _seen_from(tree: Tree, moves: Sequence[Move] | Mapping[int, Move], a: Attach
     return compose(inverse(T_A), T_B)
 
 
-def _sides(tree: Tree, a: Attachment, b: Attachment) -> tuple[list[int], list[int]]:
-    """The links from a, and the links from b, up to the nearest link that carries both, which is not included."""
-    above_a, above_b = _path(tree, a.link), _path(tree, b.link)
+def ways_apart(tree: Tree, a: int, b: int) -> tuple[list[int], list[int]]:
+    """The indices of the links from each of two links up to the nearest link that carries both, which is left out."""
+    above_a, above_b = _path(tree, a), _path(tree, b)
     while above_a and above_b and above_a[-1] == above_b[-1]:
         above_a.pop()
         above_b.pop()
@@ -254,7 +254,7 @@ def constraint_sizes(tree: Tree, q: Sequence[S]) -> list[S]:
     moves = tree.moves(q)
     sizes: list[S] = []
     for closure in tree.closures:
-        above_a, above_b = _sides(tree, closure.parent, closure.child)
+        above_a, above_b = ways_apart(tree, closure.parent.link, closure.child.link)
         origins = [closure.parent.pose.p, closure.child.pose.p]
         origins += [pose_of_move(moves[index]).p for index in (*above_a, *above_b)]
         around: S = absolute(closure.pitch)

@@ -48,7 +48,7 @@ def stance(robot: Robot) -> Array:
         for joint in robot.joints:
             if joint.name.endswith(ending) and joint.nq == 1:
                 q[robot.q_slice(joint.name)] = angle
-    if robot.name.startswith("chain"):
+    if robot.name == f"chain{robot.nq}" and all(joint.nq == 1 for joint in robot.joints):  # of the library
         q[:] = np.linspace(0.9, -0.3, robot.nq) * 2.0 / max(robot.nq, 2)
     free = [joint for joint in robot.joints if joint.kind == "free"]
     if free and robot.frames:

@@ -37,9 +37,10 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from kinemorph.algebra.groups import bracket, cobracket
+from kinemorph.algebra.inertia import symmetric
 from kinemorph.algebra.inertia_blocks import column, rigid_blocks
 from kinemorph.algebra.scalar import S
-from kinemorph.algebra.turns import Mat3, Sym3, Vec3
+from kinemorph.algebra.turns import Mat3, Vec3
 from kinemorph.algebra.vectors import (
     Mat,
     Vec,
@@ -150,7 +151,7 @@ def axis_responses(
             S, psi1, psi2, mixed, dal = directions[link.v + k]
             s, z, dw = S[:3], S[3:], psi1[3:]
             u_inside = add(_load(moments, psi2[:3], _varied(w, dw, dal)), _coupled(p, K, dw))
-            P = add(matvec(_full(moments[2]), scale(2.0, cross(w, z))), matvec(transpose(K), z))
+            P = add(matvec(symmetric(moments[2]), scale(2.0, cross(w, z))), matvec(transpose(K), z))
             responses[link.v + k] = Response(
                 t=column(rigid_blocks(moments), axis),
                 P=add(P, cross(add(scale(2.0, cross(w, moments[1])), p), s)),
@@ -190,7 +191,7 @@ def inner_flux(
             continue
         sliding, turning = (scale(2.0, part) for part in joint_twist(link, v))
         p = add(ps[index], add(cross(turning, h), scale(m, sliding)))
-        columns = [cross(turning, row) for row in _full(sigma)]
+        columns = [cross(turning, row) for row in symmetric(sigma)]
         spun = tuple(plus(columns[j][i], times(sliding[i], h[j])) for i in range(3) for j in range(3))
         G = _shifted(add(Gs[index], spun), p, (0.0, 0.0, move.slide))
         p, G = move.out(p), move.out_general(G)
@@ -248,11 +249,6 @@ def _load(moments: Moments, a: Vec3, U: Mat3) -> Vec:
         dot((Uyx, Uyz, minus(Uyy, Uxx)), (xx, xz, xy)) - dot((Uxy, Uxz), (yy, yz)),
     )
     return (*add(scale(m, a), _times(U, h)), *add(cross(h, a), moment))
-
-
-def _full(sigma: Sym3) -> Mat:
-    xx, xy, xz, yy, yz, zz = sigma
-    return (xx, xy, xz), (xy, yy, yz), (xz, yz, zz)
 
 
 def _times(U: Mat3, x: Vec3) -> Vec:

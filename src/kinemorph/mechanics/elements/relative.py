@@ -15,11 +15,11 @@ from kinemorph.algebra.groups import Pose, act, compose, inverse
 from kinemorph.algebra.scalar import S
 from kinemorph.algebra.turns import Vec3
 from kinemorph.algebra.vectors import add, normalize
+from kinemorph.mechanics.constraints.closures import ways_apart
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import plain
 from kinemorph.mechanics.recursions.kinematics import configuration_rate, pose_of_move
 from kinemorph.mechanics.trees.motions import Move
-from kinemorph.mechanics.trees.tree import WORLD, Tree
 from kinemorph.model.parameter import evaluate
 
 
@@ -30,7 +30,7 @@ def between(view: ElementView, a: str, point_a: Sequence[Any], b: str, point_b: 
     """
     motions = view.instant.motions
     at_a, at_b = motions.attachment(a), motions.attachment(b)
-    up_a, up_b = _ways(motions.tree, at_a.link, at_b.link)
+    up_a, up_b = ways_apart(motions.tree, at_a.link, at_b.link)
     p, r = act(at_a.pose, view.value(tuple(point_a))), act(at_b.pose, view.value(tuple(point_b)))
     return _carried(motions.moves, up_a, plain(p)), _carried(motions.moves, up_b, plain(r))
 
@@ -80,7 +80,7 @@ def across(direction: Sequence[S], vector: Sequence[Any]) -> tuple[Vec3, Vec3]:
 def _pose_at(view: ElementView, on: str, body: str, moves: Sequence[Move]) -> Pose:
     motions = view.instant.motions
     at_a, at_b = motions.attachment(on), motions.attachment(body)
-    up_a, up_b = _ways(motions.tree, at_a.link, at_b.link)
+    up_a, up_b = ways_apart(motions.tree, at_a.link, at_b.link)
     T_A, T_B = at_a.pose, at_b.pose
     for index in up_a:
         T_A = compose(pose_of_move(moves[index]), T_A)
@@ -93,20 +93,3 @@ def _carried(moves: Sequence[Move], way: Sequence[int], point: Vec3) -> Vec3:
     for index in way:
         point = plain(add(moves[index].out(point), moves[index].origin()))
     return point
-
-
-def _ways(tree: Tree, a: int, b: int) -> tuple[list[int], list[int]]:
-    """The indices of the links from each of two links up to the nearest link that carries both, which is left out."""
-    up_a, up_b = _above(tree, a), _above(tree, b)
-    while up_a and up_b and up_a[-1] == up_b[-1]:
-        up_a.pop()
-        up_b.pop()
-    return up_a, up_b
-
-
-def _above(tree: Tree, index: int) -> list[int]:
-    way = []
-    while index != WORLD:
-        way.append(index)
-        index = tree.links[index].parent
-    return way

@@ -10,5 +10,4 @@ dalembert        from the positions of the bodies alone, by dual numbers
 exponentials     products of exponentials along the paths of an organism
 driven_dynamics  any formulation for robots with driven joints, in the coordinates of the state
 block_products   products of matrices of blocks
-dense_dynamics   accelerations and derivatives for formulations that have no recursion for them
 """

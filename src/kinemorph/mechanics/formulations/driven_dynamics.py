@@ -15,8 +15,7 @@ from kinemorph.algebra.vectors import sub
 from kinemorph.mechanics.derivatives.branch_factor import branch_factor, solved
 from kinemorph.mechanics.derivatives.forward_derivatives import ForwardDerivatives
 from kinemorph.mechanics.derivatives.inverse_derivatives import Derivatives
-from kinemorph.mechanics.formulations.dense_dynamics import derivatives_by_duals
-from kinemorph.mechanics.formulations.formulation import Formulation
+from kinemorph.mechanics.formulations.formulation import Formulation, derivatives_by_duals
 from kinemorph.mechanics.formulations.table import FORMULATIONS
 from kinemorph.mechanics.recursions.coriolis import coriolis_matrix
 from kinemorph.mechanics.recursions.kinematics import Reference, jacobian, jacobian_rate

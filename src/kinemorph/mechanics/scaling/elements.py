@@ -1,18 +1,23 @@
-"""Elements and automata in another size: their numbers, their texts and their functions."""
+"""Elements and automata in another size: their numbers, their texts and their functions.
+
+Functions of the user get their arguments in the old units, and their results are scaled.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
 
 from kinemorph.errors import ModelError, Problem
 from kinemorph.mechanics.elements.ensemble import Ensemble
-from kinemorph.mechanics.scaling.functions import Factors, rescaled
 from kinemorph.mechanics.scaling.parts import Words, scaled_part, units_of
 from kinemorph.mechanics.scaling.signal_units import SignalUnits
-from kinemorph.mechanics.scaling.values import Names, scaled_text, unit_factor
+from kinemorph.mechanics.scaling.values import Names, near, scaled_text, unit_factor
 from kinemorph.model.elements.constraints.guides import PointOnSurface
 from kinemorph.model.elements.constraints.own_constraints import Constraint, VelocityConstraint
 from kinemorph.model.elements.constraints.prescribed import PrescribedMotion
@@ -27,6 +32,7 @@ from kinemorph.model.expressions import names_in
 from kinemorph.model.parameter import Parameter
 
 POINT = ("x", "y", "z")  # names of a point's position [m] in the text of a surface
+_Factors: TypeAlias = float | tuple[float, ...]  # that of a number, or one for each number of a list
 
 
 class ScaledElements:
@@ -98,7 +104,7 @@ class ScaledElements:
         """The element with its user functions, also those of its ground, in the new units."""
         time, length = self.factor("s"), self.scales.length
         if isinstance(getattr(new, "ground", None), HeightFunction):
-            height = rescaled(new.ground.height, (length, length), (length,))
+            height = _rescaled(new.ground.height, (length, length), (length,))
             new = dataclasses.replace(new, ground=HeightFunction(height))
         if isinstance(element, (SampledFunction, Continuous)):
             return dataclasses.replace(new, law=self._law(element))
@@ -107,16 +113,16 @@ class ScaledElements:
             if not callable(function):
                 continue
             if isinstance(element, Constraint):
-                scaled = rescaled(function, self._arguments(element))
+                scaled = _rescaled(function, self._arguments(element))
             elif isinstance(element, PointOnSurface):
-                scaled = rescaled(function, (time, length, length, length))
+                scaled = _rescaled(function, (time, length, length, length))
             elif field.name == "law":  # a profile: positions of its joints as functions of time
-                scaled = rescaled(function, (time,), [self.factor(unit) for unit in words["joint"]])
+                scaled = _rescaled(function, (time,), [self.factor(unit) for unit in words["joint"]])
             else:
                 units = units_of(field.metadata, words)
                 if units is None:
                     raise ModelError(_unknown_function(element, field.name))
-                scaled = rescaled(function, (time,), [self.factor(unit) for unit in units])
+                scaled = _rescaled(function, (time,), [self.factor(unit) for unit in units])
             new = dataclasses.replace(new, **{field.name: scaled})
         return new
 
@@ -126,10 +132,10 @@ class ScaledElements:
         outputs = [self.factor(unit) for unit in self.signals.outputs(element)]
         own = element.states if isinstance(element, Continuous) else element.memory
         kept = (1.0 / self.factor("s") if isinstance(element, Continuous) else 1.0) if own else None
-        inputs: list[Factors] = [self.factor("s"), *reads, *([1.0] if own else [])]
-        return rescaled(element.law, inputs, outputs, kept)
+        inputs: list[_Factors] = [self.factor("s"), *reads, *([1.0] if own else [])]
+        return _rescaled(element.law, inputs, outputs, kept)
 
-    def _arguments(self, element: Constraint) -> list[Factors]:
+    def _arguments(self, element: Constraint) -> list[_Factors]:
         """The factors of the arguments of a constraint's function."""
         if element.reads:
             named = [self.factor(self.signals.unit(self.ensemble.source(name))) for name in element.reads]
@@ -137,7 +143,7 @@ class ScaledElements:
         groups = self._groups()
         return [groups["t"], groups["q"], *([groups["v"]] if isinstance(element, VelocityConstraint) else [])]
 
-    def _groups(self) -> dict[str, Factors]:
+    def _groups(self) -> dict[str, _Factors]:
         robot = self.ensemble.robot
         q, v = (tuple(map(self.factor, units)) for units in (robot.q_units, robot.v_units))
         return {"t": self.factor("s"), "q": q, "v": v}
@@ -168,7 +174,7 @@ class ScaledElements:
         return self.factor(slots[name].unit)
 
     def _by_groups(
-        self, edge: Edge, key: str, function: Callable[..., Any], results: Mapping[str, Factors] | None = None
+        self, edge: Edge, key: str, function: Callable[..., Any], results: Mapping[str, _Factors] | None = None
     ) -> Callable[..., Any]:
         """A function of some of t, q and v in the new units; `results` are the factors of a dict that it returns."""
         groups = self._groups()
@@ -178,7 +184,7 @@ class ScaledElements:
             what = f"{key} is a function of '{other[0]}', whose numbers have no units, so that it cannot be scaled"
             remedy = "Write it as a text, or as a function of t, q and v."
             raise ModelError(Problem("edge", edge.name, what, remedy, key))
-        return rescaled(function, [groups[name] for name in names], groups=results)
+        return _rescaled(function, [groups[name] for name in names], groups=results)
 
 
 def _unknown_function(element: Any, field: str) -> Problem:
@@ -197,3 +203,85 @@ def _check_file(element: Any) -> None:
             what = f"its numbers are in the file '{one.file}', which is not read yet"
             remedy = "Read it first, by from_csv."
             raise ModelError(Problem(type(element).__name__, element.name, what, remedy, "file"))
+
+
+# ── functions ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class Rescaled:
+    """A function in other units: its arguments are divided by `inputs`, its results multiplied by `outputs`.
+
+    `outputs` has one factor for all numbers of the result, or one for each. For a function that returns two lists, such
+    as outputs and rates of states, `kept` is the factor of the second; else None. For a function that returns a dict of
+    lists, `outputs` is empty and `groups` has pairs of a key and the factors of its list.
+    """
+
+    function: Callable[..., Any]
+    inputs: tuple[_Factors, ...]
+    outputs: tuple[float, ...]
+    kept: float | None = None
+    groups: tuple[tuple[str, _Factors], ...] = ()
+
+    def __call__(self, *arguments: Any) -> Any:
+        """The scaled result at the arguments."""
+        found = self.function(*(_each(_over, x, by) for x, by in zip(arguments, self.inputs, strict=True)))
+        if isinstance(found, Mapping):
+            return {key: _each(_times, values, dict(self.groups)[key]) for key, values in found.items()}
+        if self.kept is not None and isinstance(found, (tuple, list)) and len(found) == 2:
+            return _each(_times, found[0], self.outputs), _each(_times, found[1], self.kept)
+        return _each(_times, found, self.outputs)
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        """The arguments of the user's function, by which laws see what it reads."""
+        return inspect.signature(self.function)
+
+
+def _rescaled(
+    function: Callable[..., Any],
+    inputs: Sequence[_Factors],
+    outputs: Sequence[float] = (1.0,),
+    kept: float | None = None,
+    groups: Mapping[str, _Factors] | None = None,
+) -> Callable[..., Any]:
+    """The function in other units; a function that was rescaled before is not wrapped again."""
+    new = Rescaled(function, tuple(inputs), tuple(outputs), kept, tuple((groups or {}).items()))
+    if isinstance(function, Rescaled):
+        new = Rescaled(
+            function.function,
+            tuple(map(_product, function.inputs, new.inputs)),
+            tuple(_product(function.outputs, new.outputs)),  # type: ignore[arg-type]
+            None if kept is None else kept * (function.kept or 1.0),
+            tuple((key, _product(dict(function.groups)[key], by)) for key, by in new.groups),
+        )
+    factors = (*new.inputs, new.outputs, 1.0 if new.kept is None else new.kept, *(by for _, by in new.groups))
+    unchanged = all(near(x, 1.0) for by in factors for x in (by if isinstance(by, tuple) else (by,)))
+    return new.function if unchanged else new
+
+
+def _product(a: _Factors, b: _Factors) -> _Factors:
+    """The products of factors; a single one stands for all."""
+    if not isinstance(a, tuple) and not isinstance(b, tuple):
+        return a * b
+    first, second = (x if isinstance(x, tuple) else (x,) for x in (a, b))
+    count = max(len(first), len(second))
+    first, second = (x * count if len(x) == 1 else x for x in (first, second))
+    return tuple(x * y for x, y in zip(first, second, strict=True))
+
+
+def _each(op: Callable[[Any, float], Any], value: Any, factors: _Factors) -> Any:
+    """The op of a number, or of each number of a list, and its factor."""
+    by = factors if isinstance(factors, tuple) else (factors,)
+    if not isinstance(value, (list, tuple, np.ndarray)):
+        return op(value, by[0])
+    every = by * len(value) if len(by) == 1 else by
+    return [op(x, factor) for x, factor in zip(value, every, strict=False)] if every else list(value)
+
+
+def _times(x: Any, factor: float) -> Any:
+    return x if factor == 1.0 or x is None or isinstance(x, str) else x * factor
+
+
+def _over(x: Any, factor: float) -> Any:
+    return x if factor == 1.0 else x / factor

@@ -2,11 +2,12 @@
 
 Every number is multiplied by the factor of its unit (`model.scales`). A motion of the scaled system is then the scaled
 motion of the original: it passes through the same angles, `time` times as slowly, and all columns of a run differ by
-the factors of their units.
+the factors of their units. Run plans and starts have times, tolerances, states and inputs in the new size.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -15,16 +16,19 @@ from kinemorph.errors import ModelError
 from kinemorph.mechanics.elements.ensemble import ensemble
 from kinemorph.mechanics.scaling.elements import ScaledElements
 from kinemorph.mechanics.scaling.parts import scaled_numbers, scaled_part, scaled_pose
-from kinemorph.mechanics.scaling.plans_and_starts import scaled_plans, scaled_starts
 from kinemorph.mechanics.scaling.values import Names, has_unit, unit_factor
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import TIME, coordinates_of, parameters_of
 from kinemorph.model.robot import Coupling, Robot
+from kinemorph.model.run_plans import RunPlan, RunPlans
 from kinemorph.model.scales import Scales
+from kinemorph.model.starts import Numbers, Start, Starts
 from kinemorph.model.system import System, as_robot
 
 M = TypeVar("M", Robot, System)
 _SPEEDS = ("velocity", "effort", "damping", "friction", "armature")  # one number for each velocity of a joint
+EFFORTS = {"rad/s": "N m", "m/s": "N"}  # unit of the effort along a velocity
+_Units = Mapping[str, Mapping[str, str]]  # group -> name -> unit
 
 
 def scaled(
@@ -86,7 +90,7 @@ def _scaled_system(system: System, names: Names) -> System:
     settings = scaled_part(system.settings, {"coordinates": robot.q_units}, names, skip=("v",))
     speeds = scaled_part(system.settings, {"coordinates": robot.v_units}, names, skip=("q",)).v
     new["settings"] = replace(settings, v=speeds)
-    new["runs"], new["starts"] = scaled_plans(system, names.scales), scaled_starts(system, names.scales)
+    new["runs"], new["starts"] = _scaled_plans(system, names.scales), _scaled_starts(system, names.scales)
     if system.assembly is not None:
         new["assembly"] = _scaled_assembly(system.assembly, names)
     return replace(system, **new)
@@ -155,3 +159,70 @@ def _scaled_assembly(assembly: Any, names: Names) -> Any:
             joint = scaled_part(joint, {"coordinates": unit}, names)
         dockings.append(replace(docking, joint=joint, offset=scaled_pose(docking.offset, names)))
     return replace(assembly, modules=tuple(modules), dockings=tuple(dockings))
+
+
+# ── run plans and starts ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _scaled_plans(system: System, scales: Scales) -> RunPlans:
+    """All run plans in the new size. Raises ModelError for numbers of a plan whose units are not known."""
+    units = _units(system) if system.runs else {}
+    return RunPlans({name: _scaled(name, plan, units, scales) for name, plan in system.runs.items()})
+
+
+def _scaled_starts(system: System, scales: Scales) -> Starts:
+    """All starts in the new size. Raises ModelError for numbers of a start whose units are not known."""
+    units = _units(system) if system.starts else {}
+    found = {}
+    for name, start in system.starts.items():
+        new = {group: _numbers("start", name, group, getattr(start, group), units[group], scales) for group in units}
+        found[name] = Start(**new, t=scales.factor("s") * start.t)
+    return Starts(found)
+
+
+def _units(system: System) -> _Units:
+    """The units of all states and inputs by name, in order; "" where they have none."""
+    robot, cast = system.robot, ensemble(system.robot, system.members)
+    efforts = dict(zip(robot.v_names, (EFFORTS.get(unit, "") for unit in robot.v_units), strict=True))
+    return {
+        "q": dict(zip(robot.q_names, robot.q_units, strict=True)),
+        "v": dict(zip(robot.v_names, robot.v_units, strict=True)),
+        "x": {slot.name: slot.unit for slot in cast.states},
+        "m": {slot.name: slot.unit for slot in cast.memory},
+        "u": {slot.name: slot.unit for slot in cast.inputs} or efforts,
+    }
+
+
+def _scaled(name: str, plan: RunPlan, units: _Units, scales: Scales) -> RunPlan:
+    second, meter = scales.factor("s"), scales.factor("m")
+    new: dict[str, Any] = {
+        group: _numbers("run", name, group, getattr(plan, group), units["u" if group == "inputs" else group], scales)
+        for group in ("q", "v", "x", "inputs")
+    }
+    for key in ("step", "max_step", "time", "output_step"):
+        value = getattr(plan, key)
+        new[key] = None if value is None else second * value
+    new["dock"] = tuple(
+        replace(
+            row,
+            at=None if row.at is None else second * row.at,
+            distance=None if row.distance is None else meter * row.distance,
+        )
+        for row in plan.dock
+    )
+    new["undock"] = tuple(replace(row, at=second * row.at) for row in plan.undock)
+    return replace(plan, **new)
+
+
+def _numbers(kind: str, name: str, group: str, given: Numbers, units: Mapping[str, str], scales: Scales) -> Numbers:
+    """Numbers in order or by name, each times the factor of its unit; they belong to a run or start of this name."""
+    named: Any = given and isinstance(given[0], tuple)
+    pairs: Any = given if named else tuple(zip(units, given, strict=False))
+    unknown = [one for one, _ in pairs if one not in units]
+    if unknown or len(pairs) < len(given):
+        raise ModelError(
+            f"{kind} '{name}': the unit of {group} '{unknown[0] if unknown else len(pairs)}' is not known, so it "
+            f"cannot be scaled. Leave the {kind} out: replace(system, {kind}s={{}})."
+        )
+    found = tuple((one, scales.factor(units[one]) * value if units[one] else value) for one, value in pairs)
+    return found if named else tuple(value for _, value in found)

@@ -94,7 +94,7 @@ def scaled_value(value: Value, factor: Value, names: Names) -> Value:
     names.use(value, factor)
     own = homogeneous(value, names.factor)
     if own is not None:
-        return times(_replaced(value, names, divided=False), applied("div", factor, own or 1.0))
+        return times(_replaced(value, names, divided=False), applied("div", factor, 1.0 if own == ANY else own))
     return times(_replaced(value, names, divided=True), factor)
 
 
@@ -138,9 +138,9 @@ def _op_factor(formula: Formula, parts: list[float | None]) -> float | None:
 
 
 def _same(a: float, b: float) -> float | None:
-    if a == ANY or b == ANY:
-        return a or b
-    return a if near(a, b) else None
+    if a == ANY:
+        return b
+    return a if b == ANY or near(a, b) else None
 
 
 def _replaced(value: Value, names: Names, *, divided: bool) -> Value:

@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from kinemorph.algebra.inertia import symmetric
 from kinemorph.algebra.scalar import S, div, sincos
 from kinemorph.algebra.turns import Vec3
 from kinemorph.algebra.vectors import add, dot, hat, mat_add, mat_scale, matmul, matvec, scale
@@ -94,8 +95,8 @@ def discrete_action(tree: Tree, q: Sequence[S], w: Sequence[S], h: S) -> S:
     gravity: list[Vec3] = []
     moves = tree.moves(q)
     for link, move, (d, E) in zip(tree.links, moves, link_displacements(tree, moves, w), strict=True):
-        m, first, (xx, xy, xz, yy, yz, zz) = link.moments
-        sigma = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
+        m, first, entries = link.moments
+        sigma = symmetric(entries)
         turned = matvec(E, first)
         doubled = doubled + m * dot(d, d) + 2.0 * dot(d, turned)
         for row in E:

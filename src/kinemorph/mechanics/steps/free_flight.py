@@ -19,9 +19,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from kinemorph.algebra.inertia import from_second_moment
+from kinemorph.algebra.inertia import from_second_moment, symmetric
 from kinemorph.algebra.linear import solve_definite
-from kinemorph.algebra.quaternions import direction_to_rotation
 from kinemorph.algebra.scalar import S, is_zero, times
 from kinemorph.algebra.vectors import (
     Mat,
@@ -39,7 +38,7 @@ from kinemorph.algebra.vectors import (
     trace,
     zeros,
 )
-from kinemorph.mechanics.trees.charts import CHARTS, LINEAR, place
+from kinemorph.mechanics.trees.charts import CHARTS, LINEAR, cayley, place
 from kinemorph.mechanics.trees.tree import WORLD, Link, Tree
 
 
@@ -61,7 +60,7 @@ class _Body(NamedTuple):
         axes of the world.
         """
         turn = scale(h, add(w, scale(times(0.5, h), self.spin_rate(w))))
-        kept = matvec_transposed(_rotation(turn), matvec(self.moment, w))
+        kept = matvec_transposed(cayley(turn), matvec(self.moment, w))
         return turn, tuple(solve_definite(self.moment, kept))
 
 
@@ -98,7 +97,7 @@ def flight(tree: Tree, v: Sequence[S], h: S, locked: Collection[int] = ()) -> tu
             after[own] = (*chart.velocity(moved[own], v[own])[: len(u)], *w)
         else:
             turn, spin = body.turned(w, h)
-            R, velocity = _rotation(turn), add(u, cross(w, body.point)) if u else ()
+            R, velocity = cayley(turn), add(u, cross(w, body.point)) if u else ()
             way = add(scale(h, velocity), sub(body.point, matvec(R, body.point))) if u else ()
             moved[own] = (*way, *turn)
             after[own] = (*(sub(matvec_transposed(R, velocity), cross(spin, body.point)) if u else ()), *spin)
@@ -138,14 +137,8 @@ def _lone_body(tree: Tree, index: int) -> _Body | None:
     alone = link.parent == WORLD and not tree.children[index] and all(map(is_zero, link.armature))
     if link.kind not in ("free", "spherical") or not alone:
         return None
-    xx, xy, xz, yy, yz, zz = link.sigma
-    sigma = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
+    sigma = symmetric(link.sigma)
     if link.kind == "spherical":
         return _Body(zeros(3), mat_sub(mat_scale(trace(sigma), identity(3)), sigma))
     inertia = from_second_moment(link.mass, link.h, sigma)
     return _Body(inertia.com, inertia.moment)
-
-
-def _rotation(w: Sequence[S]) -> Mat:
-    """The rotation matrix of local coordinates w; see `trees.charts`."""
-    return direction_to_rotation((1.0, *scale(0.5, w)))

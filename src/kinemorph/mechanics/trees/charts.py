@@ -48,7 +48,7 @@ def _turned(base: Coordinates, w: Coordinates) -> Any:
     return quat_multiply(base, (1.0, *scale(0.5, w)))
 
 
-def _turn(w: Coordinates) -> Any:
+def cayley(w: Coordinates) -> Any:
     """The rotation matrix cay(w) of Cayley's map, shape (3, 3)."""
     return direction_to_rotation((1.0, *scale(0.5, w)))
 
@@ -126,11 +126,11 @@ def _free_place(base: Coordinates, w: Coordinates) -> Any:
 
 
 def _free_rate(w: Coordinates, v: Coordinates) -> Any:
-    return (*matvec(_turn(w[3:]), v[:3]), *_turning(w[3:], v[3:]))
+    return (*matvec(cayley(w[3:]), v[:3]), *_turning(w[3:], v[3:]))
 
 
 def _free_carried(w: Coordinates, v: Coordinates) -> Any:
-    back = _turn(w[3:])
+    back = cayley(w[3:])
     return (*matvec_transposed(back, add(v[:3], cross(v[3:], w[:3]))), *matvec_transposed(back, v[3:]))
 
 
@@ -155,20 +155,20 @@ def _free_local(base: Coordinates, q: Coordinates) -> Any:
 
 
 def _free_velocity(w: Coordinates, rate: Coordinates) -> Any:
-    return (*matvec_transposed(_turn(w[3:]), rate[:3]), *_unturning(w[3:], rate[3:]))
+    return (*matvec_transposed(cayley(w[3:]), rate[:3]), *_unturning(w[3:], rate[3:]))
 
 
 def _free_steady(v: Coordinates) -> Any:
-    return (*matvec(_turn(_half_turn(v[3:])), v[:3]), *v[3:])
+    return (*matvec(cayley(_half_turn(v[3:])), v[:3]), *v[3:])
 
 
 def _free_halfway(w: Coordinates) -> Any:
     half = _half_turn(w[3:])
-    return (*scale(0.5, w[:3]), *half), (*matvec_transposed(_turn(half), w[:3]), *w[3:])
+    return (*scale(0.5, w[:3]), *half), (*matvec_transposed(cayley(half), w[:3]), *w[3:])
 
 
 def _free_chained(first: Coordinates, second: Coordinates) -> Any:
-    moved = add(first[:3], matvec(_turn(first[3:]), second[:3]))
+    moved = add(first[:3], matvec(cayley(first[3:]), second[:3]))
     return (*moved, *_turns_chained(first[3:], second[3:]))
 
 
@@ -187,7 +187,7 @@ CHARTS: dict[str, Chart] = {
         *(_planar_velocity, _planar_steady, _planar_halfway, _planar_chained),
     ),
     "spherical": Chart(
-        *(_turned, _turning, lambda w, v: matvec_transposed(_turn(w), v), quat_normalize, _turn_between),
+        *(_turned, _turning, lambda w, v: matvec_transposed(cayley(w), v), quat_normalize, _turn_between),
         *(_unturning, _as_is, lambda w: (_half_turn(w), w), _turns_chained),
     ),
     "free": Chart(

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 from kinemorph.algebra.dual import Direction
 from kinemorph.algebra.scalar import S, is_zero, minus, plus, times
-from kinemorph.algebra.vectors import matvec_transposed
+from kinemorph.algebra.vectors import dot, matvec_transposed
 from kinemorph.frozen import dataclass
 from kinemorph.model.parameter import Lookup, Value, coordinates_of, evaluate
 
@@ -187,18 +187,11 @@ class AllJoints:
 
         Then `rows` times the accelerations of all joints is `wanted`; g are these accelerations at a = 0.
         """
-        return [minus(value, _dot(row, self.g)) for row, value in zip(rows, wanted, strict=True)]
+        return [minus(value, dot(row, self.g)) for row, value in zip(rows, wanted, strict=True)]
 
 
 def _sum(row: Mapping[int, S], a: Sequence[S]) -> S:
     total: S = 0.0
     for k, share in row.items():
         total = plus(total, times(share, a[k]))
-    return total
-
-
-def _dot(row: Sequence[S], g: Sequence[S]) -> S:
-    total: S = 0.0
-    for x, y in zip(row, g, strict=True):
-        total = plus(total, times(x, y))
     return total

@@ -14,14 +14,13 @@ walkers              jansen_walker: a System that walks on contacts; rimless_whe
                      with phases and edges
 rigid_contacts       rigid_ball, cradle, sliding_block, standing_block, falling_rod, stacked_blocks: Systems with rigid
                      contacts
-crawlers             crawler: a System of nine modules that crawls on the ground
 benchmark_linkages   n_four_bar, bricard, spatial_slider_crank: Systems, with the initial state of a published problem
 benchmark_machines   andrews_squeezer, flyball_governor: the same, with elements too
 bicycles             whipple_bicycle: a System that rolls, by joints or by position matrices, on discs or on tires
 planar_bikes         planar_bike: a System on tires that coasts over a bump, in the vertical plane
 rovers               rover: a System with rocker-bogie suspension on six driven tires
 balancers            segway: a System that balances on two wheels
-modular              organism9: a System of nine modules that dock
+modular              organism9: a System of nine modules that dock; crawler: the same on the ground, with a gait
 animals              cockroach: a System, an insect that stands on six legs; cockroach_leg: one of its legs;
                      running_cockroach: the insect running by tripods; fly: a Robot with six legs of seven hinges on a
                      free thorax
@@ -43,15 +42,15 @@ from kinemorph.model.library.balancers import segway
 from kinemorph.model.library.benchmark_linkages import bricard, n_four_bar, spatial_slider_crank
 from kinemorph.model.library.benchmark_machines import andrews_squeezer, flyball_governor
 from kinemorph.model.library.bicycles import whipple_bicycle
-from kinemorph.model.library.crawlers import crawler
 from kinemorph.model.library.hands import hand
 from kinemorph.model.library.legged import hexapod24, hexapod36, humanoid
 from kinemorph.model.library.linkages import five_bar, four_bar, pantograph_leg, slider_crank
-from kinemorph.model.library.modular import organism9
+from kinemorph.model.library.modular import crawler, organism9
 from kinemorph.model.library.planar_bikes import planar_bike
-from kinemorph.model.library.rigid_contacts.balls import cradle, rigid_ball
-from kinemorph.model.library.rigid_contacts.planar_bodies import (
+from kinemorph.model.library.rigid_contacts import (
+    cradle,
     falling_rod,
+    rigid_ball,
     sliding_block,
     stacked_blocks,
     standing_block,

@@ -39,6 +39,7 @@ BODY, PLATE, TOP = 0.46, 0.49, 0.5
 PLATE_RADIUS, PIP_RADIUS, PIP_SPACING = 0.33, 0.045, 0.15
 # the halves of a bending module, also relative to the edge: inner face of the block, radius of the hinge drum
 INNER, DRUM_RADIUS = 0.12, 0.34
+FRONT = 3  # the side whose plate is orange
 SILVER: Color = (0.80, 0.83, 0.87)
 IVORY: Color = (0.96, 0.95, 0.91)
 MARKS = (GRAPHITE, ORANGE, IVORY)  # of plates, drums and dots: the same on all modules
@@ -57,7 +58,7 @@ def module_cube(
     *,
     color: Color = SILVER,
     ports: Collection[int] = (2, 3, 4, 5),
-    front: int | None = 3,
+    front: int | None = FRONT,
     pips: bool = True,
 ) -> tuple[Shape, ...]:
     """The shapes of a cubic module with edge length `edge` [m], in the frame at its middle.
@@ -79,9 +80,7 @@ def module_cube(
     return tuple(shapes)
 
 
-def half_cube(
-    edge: Value, toward: float, ports: Collection[int], *, color: Color = SILVER, front: int | None = 3
-) -> tuple[Shape, ...]:
+def half_cube(edge: Value, toward: float, ports: Collection[int], *, color: Color = SILVER) -> tuple[Shape, ...]:
     """The shapes of one half of a module that bends about y, with the docking plates of its `ports`.
 
     `toward` is 1.0 for the half at +x and -1.0 for the half at -x, which includes the drum of the hinge. Between drum
@@ -94,7 +93,7 @@ def half_cube(
     if toward < 0.0:
         shapes.append(Cylinder(DRUM_RADIUS * edge, width * edge, Pose(SIDES[5], (0.0, 0.0, 0.0)), GRAPHITE))
     for side in ports:
-        shapes += plate_of(side, edge, color=ORANGE if side == front else GRAPHITE)
+        shapes += plate_of(side, edge, color=ORANGE if side == FRONT else GRAPHITE)
     return tuple(shapes)
 
 

@@ -24,13 +24,12 @@ from kinemorph.simulation.files.run_record import (
     described,
     named_plant,
     plain_setting,
-    read_event,
 )
 from kinemorph.simulation.results.batch_run import BatchRun, FinalStates
 from kinemorph.simulation.results.event_log import EventLog, LogFormat, Mark
 from kinemorph.simulation.results.trajectory import Statistics
 
-VERSION = 2  # files of version 1 have no final states, and events as a list in their description
+VERSION = 1
 STATES, GIVEN = ("q", "v", "x", "m"), ("p", "u")
 COUNTS = ("done", "status", "accepted", "rejected", "numbers")  # whole numbers
 ARRAYS = ("t", *STATES, *GIVEN, *COUNTS, "ends")
@@ -91,9 +90,9 @@ def batch_of(record: Record, plant: Plant | None) -> BatchRun:
         failures={int(k): message for k, message in meta["failures"].items()},
         statistics=Statistics(**meta["statistics"]),
         settings=meta["settings"],
-        rests={int(k): message for k, message in meta.get("rests", {}).items()},
+        rests={int(k): message for k, message in meta["rests"].items()},
         events=_events(record, made),
-        final=_final(record, given),
+        final=FinalStates(*(arrays[f"final_{name}"].astype(float) for name in FinalStates._fields)),
         **given,
     )
 
@@ -102,9 +101,6 @@ def _events(record: Record, plant: Plant) -> EventLog:
     """The events of the batch that a record describes."""
     meta, arrays = record.meta, record.arrays
     sizes = (plant.nq, plant.nv, plant.nx, len(plant.m))
-    if meta["version"] < 2:
-        events = {int(k): tuple(map(read_event, events)) for k, events in meta["events"].items()}
-        return EventLog.of_events(len(arrays["q"]), sizes, events)
     form = LogFormat(tuple(Mark(*mark) for mark in meta["marks"]), sizes, tuple(meta["constraints"]))
     counts, last = (arrays[f"event_{name}"].astype(np.int64) for name in ("counts", "last"))
     rows = arrays["event_rows"].astype(float) if meta["events_kept"] else None
@@ -115,12 +111,3 @@ def _events(record: Record, plant: Plant) -> EventLog:
             "batch again"
         )
     return EventLog(form, counts, last, rows)
-
-
-def _final(record: Record, given: dict[str, Any]) -> FinalStates:
-    """The final states of the batch that a record describes; in a file of version 1, the last samples."""
-    if record.meta["version"] >= 2:
-        return FinalStates(*(record.arrays[f"final_{name}"].astype(float) for name in FinalStates._fields))
-    last = np.maximum(given["done"], 1) - 1
-    rows = np.arange(len(last))
-    return FinalStates(given["t"][last], *(given[group][rows, last] for group in STATES))

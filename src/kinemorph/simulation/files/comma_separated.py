@@ -12,7 +12,7 @@ from typing import Any
 
 from kinemorph.simulation.files.record_tables import column_list, to_table
 from kinemorph.simulation.files.run_record import Record
-from kinemorph.simulation.files.text_tables import Header, parsed, table_text, title
+from kinemorph.simulation.files.text_tables import Header, parsed, table_text
 from kinemorph.words import guarded
 
 
@@ -30,5 +30,5 @@ def decode(path: Path) -> Record:
 def _header(meta: dict[str, Any]) -> Header:
     columns = column_list(meta)
     header = io.StringIO()
-    csv.writer(header, lineterminator="").writerow(guarded(title(column)) for column in columns)
+    csv.writer(header, lineterminator="").writerow(guarded(column.title) for column in columns)
     return [column.name for column in columns], header.getvalue()

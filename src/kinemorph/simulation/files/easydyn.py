@@ -2,22 +2,33 @@
 
 The columns are time, then q, its rate and its acceleration for each degree of freedom, then u. Further states, the
 generalized forces tau and energies follow at the end. Comment lines name the columns. A run whose columns change with
-its system is refused. A script beside the file, x.plt for x.res, plots it.
+its system is refused. A script beside the file, x.plt for x.res, plots it as the scripts of EasyDyn's generator do: one
+plot for each kind of columns.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from kinemorph.errors import UnsupportedError
-from kinemorph.simulation.files.gnuplot import gnuplot_script, script_name
+from kinemorph.plants.user_laws import Column
 from kinemorph.simulation.files.record_tables import column_list, held_columns, to_table
 from kinemorph.simulation.files.run_record import Record
-from kinemorph.simulation.files.text_tables import Header, parsed, table_text, title
+from kinemorph.simulation.files.text_tables import Header, parsed, table_text
 
 PLAIN = ("revolute", "prismatic", "helical")  # joints whose velocity is the rate of their one coordinate
 KEPT = ("z", "tau", "energy", "account")  # computed quantities that are stored; outputs are not
+KINDS = ("q", "v", "a", "u", "tau", "energy")  # the words before the dot that have plots of their own
+HEAD = """# Plots {res}: gnuplot {plt}
+# As a PostScript file: gnuplot -e "postscript=1" {plt}
+set xlabel 't [s]'
+set key noenhanced
+if (exists("postscript")) set terminal postscript color
+if (exists("postscript")) set output {ps}
+"""
+PAUSE = 'if (!exists("postscript")) pause -1 {told}\n'
 
 
 def encode(record: Record) -> bytes:
@@ -48,8 +59,8 @@ def companions(path: Path, record: Record) -> dict[Path, bytes]:
     """The script of gnuplot that plots the file `path` of a record."""
     meta = _kept(record.meta)
     columns = {column.name: column for column in column_list(meta)}
-    script = gnuplot_script(path.name, [columns[name] for name in _header(meta)[0]])
-    return {path.with_name(script_name(path.name)): script.encode()}
+    script = _gnuplot_script(path.name, [columns[name] for name in _header(meta)[0]])
+    return {path.with_name(_script_name(path.name)): script.encode()}
 
 
 def _kept(meta: dict[str, Any]) -> dict[str, Any]:
@@ -73,4 +84,38 @@ def _header(meta: dict[str, Any]) -> Header:
     first = ["t", *of_dof, *(f"u.{name}" for name, _ in system["u"])]
     columns = {column.name: column for column in column_list(meta)}
     names = [*first, *(name for name in columns if name not in first)]
-    return names, "# " + "  ".join(title(columns[name]) for name in names)
+    return names, "# " + "  ".join(columns[name].title for name in names)
+
+
+# ── the script of gnuplot ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _script_name(path: str) -> str:
+    """The name of the script of a .res file: x.plt for x.res."""
+    return f"{path.removesuffix('.res')}.plt"
+
+
+def _gnuplot_script(path: str, columns: Sequence[Column]) -> str:
+    """The script that plots the columns of the file `path`, of which the first is the time.
+
+    Each plot has the columns of one kind (q, its rate v, acceleration a, inputs u, forces tau, energy, other states)
+    and of one unit. gnuplot pauses after each of them, unless it writes PostScript.
+    """
+    parts: dict[tuple[str, str], list[str]] = {}
+    for number, column in enumerate(columns, 1):
+        if number > 1:
+            kind = column.name.partition(".")[0]
+            title = f"{column.name} [{column.unit or '-'}]"
+            line = f"{_quoted(path)} using 1:{number} with lines title {_quoted(title)}"
+            parts.setdefault((kind if kind in KINDS else "states", column.unit), []).append(line)
+    text = HEAD.format(res=path, plt=_script_name(path), ps=_quoted(_script_name(path)[:-4] + ".ps"))
+    for (kind, unit), lines in parts.items():
+        text += f"set ylabel {_quoted(f'{kind} [{unit or chr(45)}]')} noenhanced\nplot " + ", \\\n     ".join(lines)
+        text += "\n" + PAUSE.format(told=_quoted(f"{kind} over time: press Enter to continue"))
+    return text
+
+
+def _quoted(text: str) -> str:
+    """A text between single quotes, in which gnuplot doubles them."""
+    doubled = text.replace("'", "''")
+    return f"'{doubled}'"

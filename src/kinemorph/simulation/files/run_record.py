@@ -256,7 +256,7 @@ def segment_starts(record: Record) -> list[float]:
 
 
 def read_event(event: Mapping[str, Any]) -> Event:
-    """The Event that an entry of a run's description holds; in older files, events have no note and no numbers."""
+    """The Event that an entry of a run's description holds, which leaves out a note and numbers that are empty."""
     before, after = ({g: np.array(values) for g, values in event[side].items()} for side in ("before", "after"))
     numbers = tuple(Quantity(str(name), float(value), str(unit)) for name, value, unit in event.get("numbers", ()))
     return Event(event["t"], event["name"], event["kind"], before, after, note=event.get("note", ""), numbers=numbers)

@@ -132,8 +132,7 @@ def _inside(record: Record, path: Path) -> tuple[Any, str]:
     """The models in the file of a run, as `load_trajectory` takes them, and why one is missing."""
     held = record.meta.get("models", [])
     found = [read_model(each[TEXT], path) if TEXT in each else None for each in held]
-    usual = NO_MODEL if path.suffix.lower() not in BATCH_FORMATS else "an older version saved it without its model"
-    missing = next((each[MISSING] for each in held if MISSING in each), usual)
+    missing = next((each[MISSING] for each in held if MISSING in each), NO_MODEL)
     return (found if len(found) > 1 else found[0] if found else None), missing
 
 

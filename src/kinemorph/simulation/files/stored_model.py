@@ -92,11 +92,10 @@ def plant_of(model: System | Robot | Any, described: Mapping[str, Any]) -> Plant
     locked = [name for k in described["locked"] if (name := velocities[k]) in robot.v_names]
     kept = named_parameters(model, dict.fromkeys(name for name, _ in described["p"]))
     kinds = {type(method).__name__: type(method) for method in LOOP_METHODS.values()}
-    kind, numbers = described.get("loops", (None, {}))
-    loops = kinds[kind](**numbers) if kind else None
+    kind, numbers = described["loops"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)  # they were told when the model was run
-        return as_plant(model, account=account, locked=locked, parameters=kept, loops=loops)
+        return as_plant(model, account=account, locked=locked, parameters=kept, loops=kinds[kind](**numbers))
 
 
 def differs(plant: Plant, described: Mapping[str, Any]) -> str:

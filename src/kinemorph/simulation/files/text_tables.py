@@ -14,17 +14,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kinemorph.plants.user_laws import Column
 from kinemorph.simulation.files.record_tables import Table, from_table, held_columns, row_systems
 from kinemorph.simulation.files.run_record import Record, check_segments
 
 MARK = "# kinemorph trajectory "
 Header = tuple[Sequence[str], str]  # names of the columns, and the line of the file that lists them
-
-
-def title(column: Column) -> str:
-    """A column's name with its unit."""
-    return f"{column.name} [{column.unit}]" if column.unit else column.name
 
 
 def table_text(meta: dict[str, Any], header: str, table: Table, separator: str) -> bytes:

@@ -9,7 +9,7 @@ where one is asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
@@ -117,22 +117,10 @@ class EventLog(Mapping[int, tuple[Event, ...]]):
     rows: Array | None
 
     @classmethod
-    def of_events(cls, count: int, sizes: tuple[int, int, int, int], events: Mapping[int, Sequence[Event]]) -> EventLog:
-        """The log of events of `count` runs, given by the index of the run; numbers of events are not kept."""
-        marks = list(dict.fromkeys(Mark(one.name, one.kind, note=one.note) for some in events.values() for one in some))
-        form = LogFormat(tuple(marks), sizes)
-        counts, last, rows = np.zeros(count, np.int64), np.full(count, -1, np.int64), [np.zeros((0, form.width))]
-        for k in sorted(events):
-            for one in events[k]:
-                last[k] = marks.index(Mark(one.name, one.kind, note=one.note))
-                rows.append(form.row(one.t, int(last[k]), (one.before, one.after))[None])
-            counts[k] = len(events[k])
-        return cls(form, counts, last, np.concatenate(rows))
-
-    @classmethod
     def empty(cls, count: int, sizes: tuple[int, int, int, int]) -> EventLog:
         """The log of `count` runs in which nothing can happen."""
-        return cls.of_events(count, sizes, {})
+        form = LogFormat((), sizes)
+        return cls(form, np.zeros(count, np.int64), np.full(count, -1, np.int64), np.zeros((0, form.width)))
 
     @cached_property
     def _starts(self) -> Whole:

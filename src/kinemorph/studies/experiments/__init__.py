@@ -14,5 +14,4 @@ flat_texts         any data as text with one line for each fact
 code_parts         code of the user: functions, classes, objects, modules and C, each with its parts
 reached            what code reaches, and what of it cannot be followed
 origins            where code is from: the user's own, or an installed package
-source_texts       functions as trees and texts
 """

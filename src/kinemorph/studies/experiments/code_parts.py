@@ -1,6 +1,7 @@
 """What code of the user consists of: functions, classes, objects of these classes, modules, and C; each with its parts.
 
 Code that is not the user's is known by its name and the version of its distribution.
+A function counts by its source without comments and layout, and by its bytecode where there is no source.
 """
 
 from __future__ import annotations
@@ -8,19 +9,22 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
+import inspect
 import os
 import re
+import sys
+import textwrap
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING
 from enum import Enum
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from kinemorph.model.elements.control.c_functions import CController, is_c_text
 from kinemorph.studies.experiments.origins import file_text, is_binary, is_own, package_text, place_of
 from kinemorph.studies.experiments.reached import Named, Whole, files_among, of_function, of_source
-from kinemorph.studies.experiments.source_texts import function_tree, source_text
 
 Parts = tuple[str, Named]  # what something is, and its parts by name
 GENERATED = "<string>"  # the file of methods that dataclasses and named tuples write themselves
@@ -32,8 +36,8 @@ INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b[ \t]*(?:([\"<])([^\">]+)|(\w.*))"
 def code_parts(value: Any, missed: Callable[[str], None]) -> Parts | None:
     """What a thing of code is, and its parts; None for data. `missed` takes the names of what is not followed."""
     if isinstance(value, types.FunctionType) and is_own(home_of(value)):
-        tree = function_tree(value)
-        return source_text(value, tree).replace("\n", "\n    "), of_function(value, tree, missed)
+        tree = _function_tree(value)
+        return _source_text(value, tree).replace("\n", "\n    "), of_function(value, tree, missed)
     if not is_own(type(value).__module__) and hasattr(value, "__wrapped__"):  # in a function of a library
         return "wrapped", iter({"function": value.__wrapped__, "others": dict(getattr(value, "registry", {}))}.items())
     if isinstance(value, type):
@@ -137,3 +141,79 @@ def c_files(element: CController, missed: Callable[[str], None]) -> Iterator[tup
             if path is not None and path not in waiting:
                 waiting[path] = None
                 places.append(path)
+
+
+# ── functions ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _source_text(function: types.FunctionType, tree: ast.AST | None) -> str:
+    """The source of a function from its tree, or its bytecode where there is no source."""
+    if tree is not None:
+        return ast.unparse(tree)
+    return "\n".join([f"bytecode of Python {sys.version_info[0]}.{sys.version_info[1]}", *_code(function.__code__)])
+
+
+def _function_tree(function: types.FunctionType) -> ast.AST | None:
+    """The syntax tree of a function, without its docstring; None where its source is missing or was edited."""
+    code = function.__code__  # of the function itself: `inspect` would take what a decorated one wraps
+    try:
+        lines, _ = inspect.findsource(code)
+        wanted = [*_code(code)]
+        here = (one for one in _codes("".join(lines)) if one.co_firstlineno == code.co_firstlineno)
+        if not any([*_code(one)] == wanted for one in here):
+            return None
+        if code.co_name != "<lambda>":
+            tree = ast.parse(textwrap.dedent(inspect.getsource(code))).body[0]
+            if not isinstance(tree, (ast.FunctionDef, ast.AsyncFunctionDef)) or tree.name != code.co_name:
+                return None
+            ast.increment_lineno(tree, code.co_firstlineno - 1)
+            if ast.get_docstring(tree) is not None:
+                tree.body = tree.body[1:] or [ast.Pass()]
+            return tree
+        whole = _parsed("".join(lines))
+    except (OSError, TypeError, SyntaxError, ValueError, IndexError):
+        return None
+    first = code.co_firstlineno
+    near = [node for node in ast.walk(whole) if isinstance(node, ast.Lambda) and node.lineno == first]
+    if len(near) > 1:
+        near = [node for node in near if [*_code(_compiled(node, code.co_freevars))] == wanted]
+    return near[0] if near else None
+
+
+@cache
+def _parsed(source: str) -> ast.Module:
+    return ast.parse(source)
+
+
+@cache
+def _codes(source: str) -> tuple[types.CodeType, ...]:
+    """All code in a source, compiled."""
+    found = [compile(source, "source", "exec", dont_inherit=True)]
+    for code in found:  # which grows
+        found += [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
+    return tuple(found)
+
+
+def _compiled(node: ast.Lambda, free: tuple[str, ...]) -> types.CodeType:
+    """The code of a lambda, compiled alone, within a function that has the same variables around it."""
+    head = f"def outer({', '.join(free)}):\n return None"
+    tree = ast.parse(head)
+    outer = tree.body[0]
+    assert isinstance(outer, ast.FunctionDef)
+    outer.body = [ast.Return(node)]
+    code = compile(ast.fix_missing_locations(tree), "lambda", "exec")
+    (inside,) = (constant for constant in code.co_consts if isinstance(constant, types.CodeType))
+    return next(constant for constant in inside.co_consts if isinstance(constant, types.CodeType))
+
+
+def _code(code: types.CodeType) -> Iterator[str]:
+    """Bytecode as text: instructions, constants and names, without addresses, file names and line numbers."""
+    yield f"instructions {hashlib.sha256(code.co_code).hexdigest()}"
+    yield f"names {' '.join((*code.co_names, *code.co_varnames, *code.co_freevars))}"
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _code(constant)
+        elif isinstance(constant, frozenset):
+            yield f"constant {sorted(map(repr, constant))}"
+        else:
+            yield f"constant {constant!r}"

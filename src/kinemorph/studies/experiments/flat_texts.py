@@ -47,12 +47,12 @@ HOLDERS = (tuple, list, Mapping, set, frozenset)
 DEEP = 40  # levels of data, after which what follows is written separately
 
 
-def flat_text(value: object, path: str = "", missed: Callable[[str], None] = lambda what: None) -> str:
+def flat_text(value: object, missed: Callable[[str], None] = lambda what: None) -> str:
     """The text of any data, one line for each fact; None and empty data are left out.
 
     `missed` takes the names of what code of the user reaches and cannot be followed.
     """
-    return "\n".join(_Writing(missed).text(value, path))
+    return "\n".join(_Writing(missed).text(value))
 
 
 class _Writing:
@@ -64,10 +64,10 @@ class _Writing:
         self.uses: Counter[str] = Counter()
         self.waiting: list[tuple[str, Any]] = []  # names and things; these stay alive, so that no other has their id
 
-    def text(self, value: Any, path: str) -> Iterator[str]:
+    def text(self, value: Any) -> Iterator[str]:
         """The lines of a value and of all code that it reaches."""
         self._name(value)
-        self.waiting[:1] = [(path, value)]
+        self.waiting[:1] = [("", value)]
         for name, thing in self.waiting:  # which grows
             yield from self._lines(thing, name, ())
 

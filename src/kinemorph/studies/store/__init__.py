@@ -8,9 +8,8 @@ rows            rows of the file from arrays, and back, with their checks
 checks          checksums by which damaged rows are found
 known_items     the items that a store has, in the memory of its writer
 aspects         what determines results, and what of it has changed
-files           the file: made, opened, checked, repaired
+files           the file: made, opened, checked, repaired, and refused if its layout has another version
 swaps           a store in place of another one, whatever happens meanwhile
-versions        stores of other versions, which are refused
 salvage         what is good in a damaged store
 pages, cells    pages of an SQLite file and the rows in them, read without SQLite
 locks           one writer at a time

@@ -1,4 +1,7 @@
-"""The file of a store: made, opened, checked and read."""
+"""The file of a store: made, opened, checked and read.
+
+Stores whose layout has another version are refused: they are neither read nor repaired.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +19,20 @@ from kinemorph.studies.store.contents import Contents, empty_contents, read_cont
 from kinemorph.studies.store.failures import is_trouble, name_of, problem, store_error
 from kinemorph.studies.store.journals import journal_of
 from kinemorph.studies.store.known_items import KnownItems
+from kinemorph.studies.store.layout import VERSION, passes
 from kinemorph.studies.store.locks import WriterLock, is_held
-from kinemorph.studies.store.pages import Files, is_sound_header, is_sound_log, read_files, sides
+from kinemorph.studies.store.pages import (
+    Files,
+    is_our_header,
+    is_sound_header,
+    is_sound_log,
+    read_files,
+    sides,
+    version_of,
+)
 from kinemorph.studies.store.rows import DamagedError
 from kinemorph.studies.store.salvage import salvaged
 from kinemorph.studies.store.swaps import finish_swap, pending_file, swapped, write_file
-from kinemorph.studies.store.versions import refuse_other_versions
 from kinemorph.words import counted
 
 Mode = Literal["write", "read"]
@@ -58,7 +69,7 @@ class StoreFile:
         elif not self.path.exists():
             raise problem(self.path, "there is no such file", "Check the path.")
         self._check_path()
-        refuse_other_versions(self._source())
+        _refuse_other_versions(self._source())
         journals = read_files(self._source(), main=False)
         try:
             return self._opened(journals)
@@ -282,3 +293,30 @@ def connected(address: str) -> sqlite3.Connection:
     connection.execute(f"PRAGMA cache_size = -{CACHE}")
     connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT}")
     return connection
+
+
+# ── other versions ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _refuse_other_versions(path: Path) -> None:
+    """Raises StorageError for a store of another version, which is not one whose header alone is damaged."""
+    with open(path, "rb") as file:
+        header = file.read(100)
+    version = version_of(header)
+    if not is_our_header(header) or version == VERSION or _states_this_version(path):
+        return
+    what = f"its layout has version {version}, but this Kinemorph knows version {VERSION}"
+    remedy = "Update Kinemorph: pip install --upgrade kinemorph"
+    raise problem(path, what, remedy if version > VERSION else "Open it with the version of Kinemorph that wrote it.")
+
+
+def _states_this_version(path: Path) -> bool:
+    """Whether a row of the file, which is not damaged, says that the layout has this version."""
+    connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, isolation_level=None)
+    try:
+        rows = connection.execute("SELECT * FROM study WHERE name = 'schema'").fetchall()
+    except sqlite3.Error:
+        return False
+    finally:
+        connection.close()
+    return any(passes(row) and row[1] == str(VERSION) for row in rows)

@@ -61,9 +61,9 @@ def load_study_plan(path: str | Path) -> StudyPlan:
     return found.plan
 
 
-def examine_study(path: str | Path, *, strict: bool = False) -> StudyExamination:
+def examine_study(path: str | Path) -> StudyExamination:
     """Reads a study file and returns its plan with findings for everything that is wrong or questionable."""
-    findings = Findings(str(path), strict=strict)
+    findings = Findings(str(path))
     source = read_file(Path(path), findings)
     plan = None if source is None else read_study(source, findings)
     return StudyExamination(None if findings.failed else plan, tuple(findings.found))

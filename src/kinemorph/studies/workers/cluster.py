@@ -20,8 +20,7 @@ from urllib.parse import urlsplit
 
 from kinemorph.errors import KinemorphError, MissingExtraError, UnsupportedError
 from kinemorph.studies.workers.child import Child, end_all, how_it_ended
-from kinemorph.studies.workers.cpus import cpus
-from kinemorph.studies.workers.crew import Crew
+from kinemorph.studies.workers.crew import Crew, cpus
 from kinemorph.studies.workers.frames import Frame
 from kinemorph.studies.workers.processes import ENVIRONMENT, places
 from kinemorph.studies.workers.work import Limits, Trouble

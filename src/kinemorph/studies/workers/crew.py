@@ -1,12 +1,19 @@
-"""The workers of a study, of whatever kind: they take chunks, and say what became of them."""
+"""The workers of a study, of whatever kind: they take chunks, and say what became of them.
+
+Most executors of other libraries (the standard library, loky, mpi4py.futures) break when a worker dies: everything in
+flight is lost, and they do not say which chunk caused it. Where a function is given that makes the executor, it is made
+anew, and the chunks that were in flight are tried one at a time.
+"""
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from typing import Any, Protocol, TypeVar
 
+from kinemorph.errors import UnsupportedError
 from kinemorph.studies.outcomes import Chunk
 from kinemorph.studies.packing import Packed
 from kinemorph.studies.workers.companions import work_apart
@@ -15,6 +22,7 @@ from kinemorph.studies.workers.work import Computing, Limits, Trouble, computed,
 
 T = TypeVar("T")
 SMALL = 1 << 16  # bytes of an experiment that travels with every chunk; larger ones go to workers that ask for them
+SIZES = ("_max_workers", "num_workers")  # attributes that say how many workers: standard library and loky, mpi4py
 
 
 class Here(Executor):
@@ -144,3 +152,55 @@ class ProcessCrew(Crew):
     def end(self) -> None:
         """Ends the processes at once, with what they work on."""
         self.executor.shutdown(cancel_futures=True)
+
+
+# ── executors of other libraries ──────────────────────────────────────────────────────────────────────────────────────
+
+
+class GivenCrew(Crew):
+    """An executor that was given, or one that a given function has made and which ends with the study."""
+
+    def __init__(self, given: Executor | Callable[[], Executor], limits: Limits) -> None:
+        self._make = None if isinstance(given, Executor) else given
+        self.executor, self.limits = given if isinstance(given, Executor) else self._made(), limits
+
+    def _made(self) -> Executor:
+        assert self._make is not None
+        made: Any = self._make()
+        if not isinstance(made, Executor):
+            raise UnsupportedError(
+                f"the function given as workers returned a {type(made).__name__}; expected a new Executor, such as "
+                "concurrent.futures.ProcessPoolExecutor()."
+            )
+        return made
+
+    @property
+    def count(self) -> int:
+        """The number of workers as the executor says it, else that of CPUs."""
+        found = (getattr(self.executor, name, None) for name in SIZES)
+        return next((count for count in found if isinstance(count, int) and count > 0), cpus())
+
+    def renew(self, why: str) -> None:
+        """Makes a broken executor anew by the function that was given."""
+        if self._make is None:
+            first = why.split(". ")[0].split("\n")[0].rstrip(".")
+            raise UnsupportedError(
+                f"the executor of the study is broken, because one of its workers has ended ({first}), and it cannot "
+                "be made anew from here. What had arrived is stored. Start the study again with workers= a "
+                "function that makes the executor, or a number of processes: then the guilty item is found and marked."
+            )
+        self.executor.shutdown(wait=False)
+        self.executor = self._made()
+
+    def end(self) -> None:
+        """Ends an executor that was made for the study, whatever its processes work on; one that was given stays."""
+        if self._make is not None:
+            processes = dict(getattr(self.executor, "_processes", None) or {})
+            self.executor.shutdown(wait=False)
+            for process in processes.values():
+                process.kill()
+
+
+def cpus() -> int:
+    """The number of CPUs that this process may use, which is less than that of the machine in many containers."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -19,9 +19,7 @@ from typing import Any
 from kinemorph.errors import UnsupportedError
 from kinemorph.studies.packing import refuse_in_worker
 from kinemorph.studies.workers.cluster import DaskCrew, is_dask
-from kinemorph.studies.workers.cpus import cpus
-from kinemorph.studies.workers.crew import Crew, HereCrew, ProcessCrew
-from kinemorph.studies.workers.given_executor import GivenCrew
+from kinemorph.studies.workers.crew import Crew, GivenCrew, HereCrew, ProcessCrew, cpus
 from kinemorph.studies.workers.work import Limits
 
 Workers = Any  # of the kinds above; objects of Dask have no types of their own here

@@ -84,4 +84,4 @@ def drawn_near(problem: ExcitationProblem, x: Array, resting: Array, t: Array | 
         if problem.keeps(problem.motion(x, t)):
             return x
         x = resting + NEARER * (x - resting)
-    return x
+    return resting

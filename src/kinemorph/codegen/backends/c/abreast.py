@@ -151,7 +151,8 @@ def _stages(program: Program) -> Iterator[tuple[bool, list[int]]]:
     for i in twins_together(program):
         op, *args = nodes[i]
         own = max((level[abs(arg)] for arg in args if nodes[abs(arg)][0] not in LEAVES), default=0)
-        own += (own % 2 == 1) != (op in LIBRARY)  # odd levels call the library
+        if (own % 2 == 1) != (op in LIBRARY):  # odd levels call the library, even ones do not
+            own += 1
         level[i] = own
         levels.setdefault(own, []).append(i)
     for own in sorted(levels):

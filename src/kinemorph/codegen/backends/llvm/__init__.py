@@ -11,6 +11,6 @@ views, strides    reading and writing views of arrays, and numbers at a fixed st
 memory            local arrays of a function
 math              types, spellings of ops and small functions; `sincos` and `range_reduction` for angles
 transpose         rows of numbers converted to vectors, and back
-entry, call       functions that Python calls directly
+entry             functions that Python calls directly
 arrays            NumPy arrays in emitted code; `python_objects`: the memory layout of Python objects
 """

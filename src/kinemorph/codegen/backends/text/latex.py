@@ -43,15 +43,13 @@ BRACKETS = {"": ".", "⌊": r"\lfloor ", "⌋": r"\rfloor", "{": r"\{", "}": r"\
 GAPS = {width: f"\\{name}" for name, width in SPACES.items()}
 
 
-def as_latex(
-    written: Equations, symbols: Symbols | None = None, *, environment: str = "aligned", page: Page | None = None
-) -> str:
-    """The result of `equations` in one LaTeX environment.
+def as_latex(written: Equations, symbols: Symbols | None = None, *, page: Page | None = None) -> str:
+    """The result of `equations` in one LaTeX environment, `aligned`.
 
     By default lines end after a number of characters of source. With a `page`, lines and matrices fit its width.
     """
     source = Page(LINE, lambda mark: len(latex_formula(mark)), splits=False)
-    return latex_rows(equation_rows(written, symbols, page or source), environment)
+    return latex_rows(equation_rows(written, symbols, page or source))
 
 
 def latex_rows(rows: Iterable[EquationRow], environment: str = "aligned") -> str:

@@ -48,9 +48,9 @@ THIN = element("mspace", width="0.17em")
 Elements = tuple[Element, ...]
 
 
-def as_mathml(written: Equations, symbols: Symbols | None = None, *, page: Page | None = None) -> str:
-    """The result of `equations` as one `math` element, with lines that fit the `page`."""
-    return mathml_rows(equation_rows(written, symbols, page or Page()))
+def as_mathml(written: Equations, symbols: Symbols | None = None) -> str:
+    """The result of `equations` as one `math` element, with lines that fit a page."""
+    return mathml_rows(equation_rows(written, symbols, Page()))
 
 
 def mathml_rows(rows: Iterable[EquationRow]) -> str:

@@ -42,9 +42,9 @@ PAIRS = {"()": "({})", "[]": "[{}]", "||": "abs({})", "⌊⌋": "floor({})"}  # 
 SPACES = {0.0: "", 0.17: "thin", 0.22: "med", 0.25: "space", 0.28: "thick", 1.0: "quad", 2.0: "wide"}
 
 
-def as_typst(written: Equations, symbols: Symbols | None = None, *, page: Page | None = None) -> str:
-    """The result of `equations` as one block equation of typst, with lines that fit the `page`."""
-    return typst_rows(equation_rows(written, symbols, page or Page()))
+def as_typst(written: Equations, symbols: Symbols | None = None) -> str:
+    """The result of `equations` as one block equation of typst, with lines that fit a page."""
+    return typst_rows(equation_rows(written, symbols, Page()))
 
 
 def typst_rows(rows: Iterable[EquationRow]) -> str:

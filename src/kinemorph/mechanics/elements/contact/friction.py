@@ -19,6 +19,7 @@ from kinemorph.algebra.turns import Vec3
 from kinemorph.algebra.vectors import add, dot, scale, sub
 from kinemorph.mechanics.elements.checks import wrong
 from kinemorph.mechanics.elements.contact.normal_forces import number
+from kinemorph.mechanics.elements.law import plain
 from kinemorph.mechanics.trees.motions import ZERO3
 from kinemorph.model.elements.contact.contact_laws import Anchor, Coulomb, Regularized
 from kinemorph.words import listed
@@ -44,7 +45,7 @@ def regularized(coefficient: S, speed: S, force: S, slip: Sequence[S]) -> Rubbed
     """Coulomb friction that is viscous where the slip is below `speed` [m/s]; `force` is the normal force [N]."""
     squared = dot(slip, slip)
     grip = div(times(coefficient, force), sqrt(maximum(squared, speed * speed)))
-    return Rubbed(_three(scale(-grip, slip)), ZERO3, grip, 0.0, grip * squared, 0.0)
+    return Rubbed(plain(scale(-grip, slip)), ZERO3, grip, 0.0, grip * squared, 0.0)
 
 
 class AnchorState(NamedTuple):
@@ -70,17 +71,13 @@ def anchored(numbers: Sequence[S], force: S, slip: Sequence[S], anchor: AnchorSt
     grip = div(times(kinetic, force), sqrt(maximum(dot(w, w), 0.25 * speed * speed)))
     drag = scale(-grip, w)
     return Rubbed(
-        _three([where(sticks, one, where(slides, other, 0.0)) for one, other in zip(pull, drag, strict=True)]),
-        _three([where(sticks, a, where(slides, -grip * b, 0.0)) for a, b in zip(spring, off, strict=True)]),
+        plain([where(sticks, one, where(slides, other, 0.0)) for one, other in zip(pull, drag, strict=True)]),
+        plain([where(sticks, a, where(slides, -grip * b, 0.0)) for a, b in zip(spring, off, strict=True)]),
         where(sticks, c, where(slides, grip, 0.0)),
         where(sticks, k, 0.0),
         where(sticks, c * dot(slip, slip), where(slides, grip * dot(w, slip), 0.0)),
         where(sticks, 0.5 * k * dot(anchor.way, anchor.way), 0.0),
     )
-
-
-def _three(v: Sequence[S]) -> Vec3:
-    return (v[0], v[1], v[2])
 
 
 def tangential(vector: Sequence[S], normal: Sequence[S]) -> Any:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kinemorph.algebra.scalar import S, div, minus, plus, times, where
+from kinemorph.algebra.scalar import S, div, minus, where
 from kinemorph.algebra.tables import lookup, spline_basis
+from kinemorph.algebra.vectors import dot
 from kinemorph.mechanics.elements.checks import wrong
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import ElementLaw, Slot, register
@@ -40,15 +41,7 @@ class TorqueSplineLaw(ElementLaw[TorqueSpline]):
         share = div(minus(view.t, view.m[0]), view.value(element.duration))
         basis = [lookup(table, share) for table in spline_basis(len(rows[0]), element.degree)]
         names, active = channel_names(element), view.activity
-        return {name: where(active, weighted(row, basis), 0.0) for name, row in zip(names, rows, strict=True)}
-
-
-def weighted(weights: Sequence[S], values: Sequence[S]) -> S:
-    """The sum of weights times values."""
-    found: S = 0.0
-    for weight, value in zip(weights, values, strict=True):
-        found = plus(found, times(weight, value))
-    return found
+        return {name: where(active, dot(row, basis), 0.0) for name, row in zip(names, rows, strict=True)}
 
 
 def coefficient_problems(element: Any, owners: Sequence[str], what: str) -> list[str]:

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 from kinemorph.algebra.linear import solve_regular
 from kinemorph.algebra.scalar import S, div, minus, plus, times, where
 from kinemorph.algebra.tables import lookup, spline_basis
+from kinemorph.algebra.vectors import dot
 from kinemorph.mechanics.elements.checks import one_axis, wrong
 from kinemorph.mechanics.elements.control.channels import each
 from kinemorph.mechanics.elements.control.references import infinite, optional_numbers
-from kinemorph.mechanics.elements.gaits.torque_splines import coefficient_problems, weighted
+from kinemorph.mechanics.elements.gaits.torque_splines import coefficient_problems
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import ElementLaw, Slot, register
 from kinemorph.model.elements.control.wiring import below, channel_names, driven
@@ -95,8 +96,8 @@ def _outputs(element: VirtualConstraints, view: ElementView) -> tuple[S, list[Ou
     found = []
     for joint, row in zip(element.joints, rows, strict=True):
         hinge = view.hinge(joint)
-        slope, bend = div(weighted(row, slopes), span), div(weighted(row, bends), times(span, span))
-        error, rate = minus(hinge.q, weighted(row, values)), minus(hinge.v, times(slope, speed))
+        slope, bend = div(dot(row, slopes), span), div(dot(row, bends), times(span, span))
+        error, rate = minus(hinge.q, dot(row, values)), minus(hinge.v, times(slope, speed))
         found.append(Output(hinge.place, error, rate, slope, bend))
     return s, found
 
@@ -104,7 +105,7 @@ def _outputs(element: VirtualConstraints, view: ElementView) -> tuple[S, list[Ou
 def _theta(element: VirtualConstraints, view: ElementView, group: str) -> S:
     """The phase variable theta [rad], or its rate with group "v"."""
     weights = each(view.value(element.weights), len(element.phase))
-    return weighted(weights, [getattr(view.hinge(joint), group) for joint in element.phase])
+    return dot(weights, [getattr(view.hinge(joint), group) for joint in element.phase])
 
 
 def _linearized(
@@ -121,7 +122,7 @@ def _linearized(
     speed = _theta(element, view, "v")
 
     def bent(a: Sequence[S]) -> list[S]:
-        turning = weighted(weights, [a[place] for place in places])
+        turning = dot(weights, [a[place] for place in places])
         return [minus(a[one.place], times(one.slope, turning)) for one in outputs]
 
     free = bent(view.instant.response(dict.fromkeys(names, 0.0)))

@@ -6,7 +6,6 @@ A reference with `joints` has signals for each joint: "gait.hip", "gait.hip.velo
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,9 +15,10 @@ import numpy as np
 
 from kinemorph.errors import ModelError, Problem
 from kinemorph.model.elements.control.wiring import Names, Numbers, as_names, as_numbers
+from kinemorph.model.elements.csv_numbers import csv_numbers
 from kinemorph.model.input_reader import short
 from kinemorph.model.parameter import Value
-from kinemorph.words import counted, listed, unguarded
+from kinemorph.words import counted, listed
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,12 @@ class SplinePath:
         """The path with the points of its CSV file, whose text `read` returns. Raises ValueError if it is wrong."""
         if not self.file:
             return self
-        header, rows = _table(self.file, read(self.file))
+        header, rows = csv_numbers(self.file, read(self.file))
+        if len(rows) < 2:
+            raise ValueError(
+                f"file '{self.file}' has {counted(len(rows), 'row')} of numbers, expected a line of names (time first, "
+                "then joints) and at least two rows of numbers below it"
+            )
         columns = _joint_columns(self.file, header, self.joints)
         points = tuple(tuple(row[k] for k in columns) for row in rows)
         joints = tuple(header[k] for k in columns)
@@ -240,27 +245,3 @@ def _joint_columns(file: str, header: list[str], joints: Names) -> list[int]:
 
 def _plain(x: Any) -> Any:
     return float(x) if isinstance(x, (int, float, np.number)) else x
-
-
-def _table(file: str, text: str) -> tuple[list[str], list[tuple[float, ...]]]:
-    """The names of columns and the rows of the CSV file named `file`. Lines that start with # are comments."""
-    lines = [(k, line) for k, line in enumerate(text.splitlines(), 1) if line.strip() and not line.startswith("#")]
-    parsed = [[cell.strip() for cell in row] for row in csv.reader(line for _, line in lines)]
-    if len(parsed) < 3:
-        raise ValueError(
-            f"file '{file}' has {counted(max(len(parsed) - 1, 0), 'row')} of numbers, expected a line of names (time "
-            "first, then joints) and at least two rows of numbers below it"
-        )
-    rows = []
-    for (number, _), cells in zip(lines[1:], parsed[1:], strict=True):
-        try:
-            row = tuple(map(float, cells))
-        except ValueError:
-            row = ()
-        if len(row) != len(parsed[0]):
-            raise ValueError(
-                f"file '{file}' line {number} is {short(', '.join(cells))}, expected {len(parsed[0])} numbers, one for "
-                "each name of the first line"
-            )
-        rows.append(row)
-    return [*map(unguarded, parsed[0])], rows

@@ -6,16 +6,14 @@ it has to use the functions of kinemorph.algebra.scalar.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from kinemorph.model.body import Vector
+from kinemorph.model.elements.csv_numbers import csv_numbers
 from kinemorph.model.parameter import Value
-from kinemorph.words import listed, unguarded
 
 Law: TypeAlias = Callable[[Any], Any]
 
@@ -41,29 +39,15 @@ class Table:
     def from_csv(cls, path: str | Path, columns: Sequence[str] = (), **options: Any) -> Table:
         """The table in a CSV file; the first of `columns` is the time. Raises OSError or ValueError if it is wrong."""
         return cls(file=str(path), columns=tuple(columns), **options).read_from(
-            lambda name: Path(name).read_text(encoding="utf-8")
+            lambda name: Path(name).read_text(encoding="utf-8-sig")
         )
 
     def read_from(self, read: Callable[[str], str]) -> Table:
         """The table with the numbers of its CSV file, whose text `read` returns. Raises ValueError if it is wrong."""
         if not self.file:
             return self
-        rows = list(csv.reader(io.StringIO(read(self.file))))
-        head = [unguarded(name.strip()) for name in rows[0]] if rows else []
-        missing = [name for name in self.columns if name not in head]
-        if missing:
-            raise ValueError(f"file '{self.file}' has no column '{missing[0]}'; its columns are {listed(head)}")
-        places = [head.index(name) for name in self.columns] or list(range(len(head)))
-        numbers = []
-        for line, row in enumerate(rows[1:], start=2):
-            if not any(cell.strip() for cell in row):
-                continue
-            try:
-                numbers.append([float(row[k]) for k in places])
-            except (ValueError, IndexError):
-                expected = f"a number in each of the columns {listed(self.columns or head)}"
-                raise ValueError(f"file '{self.file}' line {line} is {row}, expected {expected}") from None
-        times, values = tuple(row[0] for row in numbers), tuple(tuple(row[1:]) for row in numbers)
+        _, rows = csv_numbers(self.file, read(self.file), self.columns)
+        times, values = tuple(row[0] for row in rows), tuple(row[1:] for row in rows)
         return replace(self, times=times, values=values, file="", columns=())
 
 

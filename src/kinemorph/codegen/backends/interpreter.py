@@ -1,7 +1,11 @@
-"""The interpreter of loop programs, which defines what they mean: each statement is run with NumPy on a whole batch.
+"""The interpreter: it evaluates one op after the other with NumPy, each on a whole batch.
 
-Arrays have one row per state. A state that has left a loop, or takes the other branch, is masked: the results of a call
-are not stored for it.
+It defines what a program means; other backends have to agree. Each op does what its row of the op table says; nothing
+is reordered and nothing is fused. IEEE rules apply everywhere: a division by zero gives inf, sqrt(-1) gives nan, and no
+warning is printed. In float32 every result is rounded before the next op reads it.
+
+Loop programs are run statement by statement, in the same manner. Arrays have one row per state. A state that has left a
+loop, or takes the other branch, is masked: the results of a call are not stored for it.
 """
 
 from __future__ import annotations
@@ -13,17 +17,61 @@ import numpy as np
 import numpy.typing as npt
 
 from kinemorph.codegen.backends import Array, Kernel
-from kinemorph.codegen.backends.interpreter.programs import MEANINGS
-from kinemorph.codegen.graphs.evaluation import carry_out
+from kinemorph.codegen.graphs.evaluation import carry_out, meaning_of
 from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.loops.loop_program import Call, For, Foreign, If, LoopProgram, Statement, View, While
-from kinemorph.codegen.loops.printing import format_loops
+from kinemorph.codegen.loops.printing import format_loops, format_program
 from kinemorph.errors import CompileError
+from kinemorph.vocabulary.blocks import Block
 from kinemorph.vocabulary.frozen_array import FrozenArray
 
 Mask = npt.NDArray[np.bool_]
 Table = Mapping[str, Callable[..., Any]]  # foreign functions by name
 _NONE: Table = {}
+
+
+def interpreter(program: Program) -> Kernel:
+    """The kernel that interprets `program` in the precision of its arrays; its source is the printed program."""
+
+    def run(n: int, outs: Sequence[Array], ins: Sequence[Array]) -> bool:
+        interpret(program, n, outs, ins)
+        return all(bool(np.isfinite(out).all()) for out in outs)
+
+    return Kernel(lambda: format_program(program), run)
+
+
+def interpret(program: Program, n: int, outs: Sequence[Array], ins: Sequence[Array]) -> None:
+    """Evaluates n states and writes `outs`. Each array has its port's entries row by row, one block per state.
+
+    An input may also have a single block for all states.
+    """
+    columns: list[Array] = []  # the graph's inputs in order, each (n,) or (1,)
+    for port, array in zip(program.inputs, ins, strict=True):
+        columns += list(array.reshape(-1, port.size).T) if port.size else []
+
+    with np.errstate(all="ignore"):
+        entries = iter(carry_out(program, columns, MEANINGS[outs[0].dtype.name]))
+    for port, out in zip(program.outputs, outs, strict=True):
+        table = out.reshape(n, port.size)
+        for k in range(port.size):
+            table[:, k] = next(entries)
+
+
+def _meaning_in_float32(op: str | Block) -> Callable[..., Any]:
+    """The NumPy function that defines an op or a block, with results rounded to float32."""
+    meaning = meaning_of(op)
+    if isinstance(op, Block):
+        return lambda *args: tuple(np.asarray(y, np.float32) for y in meaning(*args))
+    return lambda *args: np.asarray(meaning(*args), np.float32)
+
+
+MEANINGS: dict[str, Callable[[str | Block], Callable[..., Any]]] = {
+    "float64": meaning_of,
+    "float32": _meaning_in_float32,
+}
+
+
+# ── loop programs ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def interpreter_loops(program: LoopProgram, foreign: Table | None = None) -> Kernel:
@@ -46,7 +94,7 @@ def interpreter_loops(program: LoopProgram, foreign: Table | None = None) -> Ker
             for port, array in zip(program.inputs, ins, strict=True)
         ]
         with np.errstate(all="ignore"):
-            results = evaluate(program, n, rows, outs[0].dtype.name, table)
+            results = _evaluate(program, n, rows, outs[0].dtype.name, table)
         for out, result in zip(outs, results, strict=True):
             out.reshape(result.shape)[:] = result
         return all(bool(np.isfinite(out).all()) for out in outs)
@@ -54,7 +102,7 @@ def interpreter_loops(program: LoopProgram, foreign: Table | None = None) -> Ker
     return Kernel(lambda: format_loops(program), run)
 
 
-def evaluate(
+def _evaluate(
     program: Program | LoopProgram, n: int, ins: Sequence[Array], dtype: str = "float64", foreign: Table = _NONE
 ) -> list[Array]:
     """The outputs of a program for n states, shape (n, size) each; inputs have shape (n, size) or (1, size)."""
@@ -72,7 +120,7 @@ def evaluate(
 
 
 class _Run:
-    """One run of a loop program for n states; `ins` and `foreign` are as in `evaluate`."""
+    """One run of a loop program for n states; `ins` and `foreign` are as in `_evaluate`."""
 
     def __init__(self, program: LoopProgram, n: int, ins: Sequence[Array], dtype: str, foreign: Table) -> None:
         self.program, self.n, self.dtype, self.foreign = program, n, dtype, foreign
@@ -98,7 +146,7 @@ class _Run:
             match statement:
                 case Call():
                     ins = [self.read(view, counters) for view in statement.ins]
-                    results = evaluate(statement.program, self.n, ins, self.dtype, self.foreign)
+                    results = _evaluate(statement.program, self.n, ins, self.dtype, self.foreign)
                     self.write(statement.outs, results, active, counters)
                 case Foreign():
                     self.write(statement.outs, self.called(statement, active, counters), active, counters)

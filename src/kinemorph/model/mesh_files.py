@@ -1,4 +1,8 @@
-"""COLLADA files, .dae: the triangles of their scene, in meters. Controllers, curves and materials do not matter."""
+"""Mesh files: COLLADA, STL and OBJ, each read by a function from the bytes of a file to points and triangles.
+
+COLLADA, .dae: the triangles of the scene, in meters; controllers, curves and materials do not matter. STL is binary or
+text. OBJ of Wavefront: points and faces; groups, materials, curves and texture coordinates do not matter.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +19,10 @@ Faces = npt.NDArray[np.int64]
 DEEPEST = 100  # nodes within nodes
 MOST = 10_000  # geometries in a scene: nodes may name others several times
 UNREAD = ("tristrips", "ph")  # strips, and polygons with holes
+FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attributes", "<u2")])  # of a binary file
 
 
-def read(data: bytes) -> tuple[Points, Faces]:
+def read_collada(data: bytes) -> tuple[Points, Faces]:
     """The corner points [m], shape (n, 3), and triangles, shape (m, 3), of a COLLADA file with this content."""
     from lxml import etree
 
@@ -110,3 +115,39 @@ def _triangles(geometry: Any, known: dict[str, Any]) -> Iterator[tuple[Points, F
         elif part.tag.endswith(("polylist", "polygons", "trifans")):
             fans = [(one[0], a, b) for one in used for a, b in pairwise(one[1:])]
             yield corners, np.array(fans, dtype=np.int64).reshape(-1, 3)
+
+
+# ── STL and OBJ ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def read_stl(data: bytes) -> tuple[Points, Faces]:
+    """The corner points, shape (3 m, 3), and triangles, shape (m, 3), of an STL file with this content."""
+    count = int.from_bytes(data[80:84], "little")
+    if count and len(data) >= 84 + FACET.itemsize * count:
+        corners = np.frombuffer(data, FACET, count, offset=84)["corners"].reshape(-1, 3).astype(float)
+    else:
+        lines = (line.lower().split() for line in data.splitlines())
+        corners = np.array([words[1:4] for words in lines if words[:1] == [b"vertex"]], dtype=float).reshape(-1, 3)
+        if not len(corners):
+            raise ValueError(f"it has {len(data)} bytes, where its header announces {count} triangles")
+    return corners, np.arange(len(corners), dtype=np.int64).reshape(-1, 3)
+
+
+def read_obj(data: bytes) -> tuple[Points, Faces]:
+    """The corner points, shape (n, 3), and triangles, shape (m, 3), of an OBJ file with this content.
+
+    A face with more corners is divided into triangles about its first corner.
+    """
+    points: list[list[bytes]] = []
+    triangles: list[tuple[int, int, int]] = []
+    for line in data.replace(b"\\\r\n", b" ").replace(b"\\\n", b" ").splitlines():
+        word, *rest = line.partition(b"#")[0].split() or [b""]
+        if word == b"v":
+            points.append(rest[:3])
+        elif word == b"f":
+            numbers = [int(corner.partition(b"/")[0]) for corner in rest]  # from 1, or from -1 backward
+            if 0 in numbers:
+                raise ValueError("a face names point 0; the first point is 1")
+            first, *others = [k - 1 if k > 0 else len(points) + k for k in numbers]
+            triangles += [(first, a, b) for a, b in pairwise(others)]
+    return np.array(points, dtype=float).reshape(-1, 3), np.array(triangles, dtype=np.int64).reshape(-1, 3)
