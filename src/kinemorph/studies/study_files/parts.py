@@ -162,8 +162,7 @@ class SpaceReader:
 
     def _tell(self, problem: Problem) -> None:
         """Records a problem of the space, with a remedy in the words of a study file."""
-        guess = problem.remedy.startswith("Did you mean") or problem.key not in REMEDIES
-        remedy = problem.remedy if guess else REMEDIES[str(problem.key)]
+        remedy = REMEDIES.get(str(problem.key), problem.remedy)
         self.values.error(problem.rule, self._place(problem), problem.what, remedy)
 
     def _place(self, problem: Problem) -> At:
