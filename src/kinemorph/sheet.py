@@ -20,11 +20,12 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from kinemorph.frozen import dataclass
 
 Tone = Literal["text", "note", "warning", "success"]
-# how a value is written: significant digits, a format such as ".1e", or the words for its values; a text is a "name",
-# which stays as it is, a "word" or "sentence", which are translated
+# how a value is written: significant digits, a format such as ".1e" or ".2%", or the words for its values; a text is a
+# "name", which stays as it is, a "word" or "sentence", which are translated
 Form: TypeAlias = int | str | Mapping[Any, str]
 
 STABILITY = {True: "stable", False: "not stable", None: "not decided by linear equations"}
+DETERMINED = {True: "yes", False: "no", None: "hardly"}
 
 
 class Said(NamedTuple):
@@ -85,6 +86,12 @@ QUANTITIES = {
         Field("tolerance", "tolerance", form=".0e"),
         Field("states", "random states"),
         Field("seed", "seed"),
+        Field("parameter", "parameter", form="name"),
+        Field("combination", "base parameter", form="name"),
+        Field("deviation", "standard deviation", form=3),
+        Field("data_share", "share of the data", form=".1%"),
+        Field("determined", "determined", form=DETERMINED),
+        Field("error", "error", "of the norm of all measured forces", ".2%"),
     )
 }
 
