@@ -450,7 +450,7 @@ channel  samples   error  standard deviation [N m, N]  correlation [samples]
 tau.q1     1,000  0.24 %                      0.01948                    1.0
 tau.q2     1,000  0.76 %                      0.01994                    1.2
 
-Error of the forces predicted for recordings that were not used
+Recordings that were not used: error of the predicted forces
 channel   run 9
 ---------------
 tau.q1   0.27 %

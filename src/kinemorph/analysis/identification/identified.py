@@ -19,8 +19,8 @@ from kinemorph.analysis.identification.recording_checks import check_recording
 from kinemorph.analysis.identification.rows import Rows
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
-from kinemorph.sheet import Data, Facts, Field, Note, Part, Sheet, Table, fields, said
-from kinemorph.shown import Shown, ShownIdentification
+from kinemorph.sheet import Data, Facts, Field, Note, Part, Sheet, Table, attributes, fields, named, said
+from kinemorph.shown import ShownIdentification
 from kinemorph.words import listed
 
 OPEN = 0.5  # a parameter of which data have a smaller share is determined by the model's value
@@ -31,6 +31,7 @@ METHODS = {
     "total": "total least squares",
     "instrumental": "instrumental variables",
 }
+UNUSED = "Recordings that were not used: error of the predicted forces"
 FACTS = (
     Field("method", "method", form=METHODS),
     Field("prior", "weight of the prior"),
@@ -40,19 +41,19 @@ FACTS = (
     Field("", "combinations of them that forces show"),
 )
 CHANNELS = (
-    Field("channel", "channel", form="name"),
+    *named("channel", "name"),
     Field("rows", "samples"),
     Field("error", "error", form=".2%"),
     Field("deviation", "standard deviation", "N m, N", 4),
     Field("correlation_time", "correlation", "samples", ".1f"),
 )
-ENDS = (Field("value", "value"), Field("lower", "from", form=4), Field("upper", "to", form=4))
-PARAMETERS = (*fields("parameter"), *ENDS, Field("model", "model"), *fields("data_share"))
+ENDS = (*named("value"), Field("lower", "from", form=4), Field("upper", "to", form=4))
+PARAMETERS = (*named("parameter", "name"), *ENDS, *named("model"), *fields("data_share"))
 BASE = (*ENDS, *fields("data_share combination"))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Prediction(Shown):
+class Prediction:
     """Forces that identified parameters predict for the motion of a recording.
 
     `name`         the recording
@@ -92,10 +93,6 @@ class Prediction(Shown):
 
     def __repr__(self) -> str:
         return f"<Prediction of '{self.name}': {100.0 * self.error:.2f} % of the norm of all forces>"
-
-    def sheet(self) -> Sheet:
-        """The error of each force."""
-        return Sheet("Forces predicted for", self.name, (_error_table((self,), "Error of predicted forces"),))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -249,7 +246,9 @@ class Identified(ShownIdentification):
         ends = [self.intervals[name] for name in self.columns]
         parameters = zip(self.columns, self.theta, *zip(*ends, strict=True), self.nominal, self.shares, strict=True)
         base = zip(self.base_values, *self.base_intervals.T, self.base_shares, self.base.names, strict=True)
-        unused = "Error of the forces predicted for recordings that were not used"
+        unused = (CHANNELS[0], *(Field("", said("{name}", name=one.name), form=".2%") for one in self.validation))
+        rows = [(name, *(one.errors[name] for one in self.validation)) for name in errors]
+        rows.append(("all", *(one.error for one in self.validation)))
         open_ones = said(
             "The model determines these rather than the data: {names}.", names=listed(self.undetermined, 6)
         )
@@ -257,22 +256,20 @@ class Identified(ShownIdentification):
         parts: list[Part] = [
             Facts(tuple(zip(FACTS, facts, strict=True))),
             Table("channels", CHANNELS, channels, "Residuals"),
-            *((_error_table(self.validation, unused),) if self.validation else ()),
+            Table(
+                "",
+                unused,
+                rows if self.validation else (),
+                "Recordings that were not used: error of the predicted forces",
+            ),
             Table("parameters", PARAMETERS, list(parameters), "Parameters in SI units", between),
             Table("base_parameters", BASE, list(base), "Base parameters: all that forces show"),
             *((Note(open_ones),) if self.undetermined else ()),
             *(Note(note, "note") for note in self.notes),
-            *(Data("confidence", self.confidence), Data("undetermined", self.undetermined), Data("notes", self.notes)),
+            *attributes(self, "confidence undetermined notes"),
             Data("validation", [one.data() for one in self.validation]),
         ]
         return Sheet("Identified parameters of", self.robot.name, parts, "robot")
-
-
-def _error_table(predictions: Sequence[Prediction], title: str) -> Table:
-    """The errors of predictions: a row for each channel, a column for each recording."""
-    columns = (CHANNELS[0], *(Field("", said("{name}", name=one.name), form=".2%") for one in predictions))
-    rows = [(name, *(one.errors[name] for one in predictions)) for name in predictions[0].errors]
-    return Table("", columns, [*rows, ("all", *(one.error for one in predictions))], title)
 
 
 def error_of(fits: Sequence[Prediction]) -> float:

@@ -40,18 +40,13 @@ from kinemorph.mechanics.recursions.regressors import OF_BODY
 from kinemorph.model.body import Body
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
-from kinemorph.sheet import QUANTITIES, Data, Facts, Field, Note, Sheet, Table, fields
+from kinemorph.sheet import DETERMINED, QUANTITIES, Data, Facts, Note, Sheet, Table, named
 from kinemorph.shown import Shown
 from kinemorph.words import counted, did_you_mean, listed, quoted
 
 LOAD = "load"
 BIAS = "Noise of the signals makes gains smaller than they are; the deviations do not count it."
-COLUMNS = (
-    Field("drive", "drive", form="name"),
-    Field("gain", "gain", form=".4f"),
-    Field("deviation", "standard deviation", form=".4f"),
-    *fields("determined"),
-)
+COLUMNS = (*named("drive", "name"), *named("gain standard_deviation", ".4f"), DETERMINED)
 LOOSE = 0.1  # a relative standard deviation from which on a gain counts as undetermined
 FAR = 3.0  # standard deviations by which constraints may move a gain that is determined
 SHARE = 0.15  # the cut-off of the default filter, relative to the highest frequency that samples show

@@ -34,14 +34,14 @@ from kinemorph.mechanics.recursions.regressors import OF_VELOCITY
 from kinemorph.model.body import Body
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
-from kinemorph.sheet import QUANTITIES, Facts, Field, Note, Sheet, Table, fields
+from kinemorph.sheet import QUANTITIES, Facts, Note, Sheet, Table, fields, named
 from kinemorph.shown import Shown
 from kinemorph.words import did_you_mean, quoted
 
 LOAD = "payload"
 PRIOR = Body.sphere(LOAD, 1.0, 0.1)
 ROUNDS = 4  # estimates of the deviations of the channels
-COLUMNS = (*fields("parameter"), Field("value", "value"), *fields("deviation data_share determined"))
+COLUMNS = (*named("parameter", "name"), *named("value"), *fields("deviation data_share"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,10 +73,10 @@ class Payload(Shown):
 
     def sheet(self) -> Sheet:
         """The ten parameters, with their deviations and the share of the recordings in them."""
-        every = zip(self.columns, self.values, self.deviations, self.data_share, strict=True)
-        known = [(name, x, d if np.isfinite(d) else None, share) for name, x, d, share in every]
-        rows = [(*row, row[2] is not None) for row in known]
-        table = Table("parameters", COLUMNS, rows, "Parameters in SI units, in the frame that carries the load")
+        rows = zip(self.columns, self.values, self.deviations, self.data_share, strict=True)
+        title = "Parameters in SI units, in the frame that carries the load"
+        note = "Where a deviation is not finite, the recordings do not determine the value."
+        table = Table("parameters", COLUMNS, [*rows], title, note)
         parts = (Note(self.failure, "warning", "failure"), Facts(((QUANTITIES["error"], self.error),)), table)
         return Sheet("Payload at", self.at, parts, "at")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from scipy.special import stdtrit
@@ -14,7 +13,7 @@ from kinemorph.analysis.identification.recording import Recording
 from kinemorph.analysis.identification.runs.transformations import Transformation
 from kinemorph.errors import ShapeError
 from kinemorph.model.system import System
-from kinemorph.sheet import Facts, Field, Note, Part, Sheet, Table, fields, said
+from kinemorph.sheet import DETERMINED, Facts, Field, Note, Part, Sheet, Table, fields, named, said
 from kinemorph.shown import Shown
 from kinemorph.words import did_you_mean, quoted
 
@@ -24,14 +23,13 @@ WEAK = 1.0  # relative deviations above this are pointed out
 FAR = 3.0  # a variable that has moved further, and is weak, has left its parameter at 0 or at a bound
 RUNS = Field("runs", "simulated runs")
 COLUMNS = (
-    *fields("parameter"),
-    Field("value", "value", form=6),
+    *named("parameter", "name"),
+    *named("value", 6),
     *fields("unit deviation"),
     Field("lower", "95 % from", form=6),
-    Field("upper", "to", form=6),
-    *fields("determined"),
+    *(Field("upper", "to", form=6), DETERMINED),
 )
-RESIDUALS = (Field("column", "column", form="name"), Field("noise", "root mean square of residuals", form=4))
+RESIDUALS = (*named("column", "name"), Field("noise", "root mean square of residuals", form=4))
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,13 +146,10 @@ class Fitted(Shown):
 
     def sheet(self) -> Sheet:
         """The parameters with their intervals, the residuals, and what the recordings leave open."""
-        rows: list[tuple[Any, ...]] = []
+        rows = []
         for name, value, unit, spread in zip(self.names, self.values, self.units, self.deviations, strict=True):
-            if np.isfinite(spread):
-                sure = None if spread > WEAK * abs(value) else True
-                rows.append((name, value, unit, spread, *self.interval(name), sure))
-            else:
-                rows.append((name, value, unit, None, None, None, False))
+            sure = (None if spread > WEAK * abs(value) else True) if np.isfinite(spread) else False
+            rows.append((name, value, unit, spread, *self.interval(name), sure))
         parts: list[Part] = [
             Note(self.message, "warning", "message"),
             Facts(((RUNS, self.runs),)),
