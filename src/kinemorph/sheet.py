@@ -20,8 +20,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from kinemorph.frozen import dataclass
 
 Tone = Literal["text", "note", "warning", "success"]
-# how a value is written: significant digits, a format such as ".1e", or the words for its values; a text is a "name",
-# which stays as it is, a "word" or "sentence", which are translated
+# how a value is written: significant digits, a format such as ".1e" or ".2%", or the words for its values; a text is a
+# "name", which stays as it is, a "word" or "sentence", which are translated
 Form: TypeAlias = int | str | Mapping[Any, str]
 
 STABILITY = {True: "stable", False: "not stable", None: "not decided by linear equations"}
@@ -85,13 +85,23 @@ QUANTITIES = {
         Field("tolerance", "tolerance", form=".0e"),
         Field("states", "random states"),
         Field("seed", "seed"),
+        Field("combination", "base parameter", form="name"),
+        Field("deviation", "standard deviation", form=3),
+        Field("data_share", "share of the data", form=".1%"),
+        Field("error", "error", "of the norm of all measured forces", ".2%"),
     )
 }
+DETERMINED = Field("determined", "determined", form={True: "yes", False: "no", None: "hardly"})
 
 
 def fields(keys: str, **heads: str) -> tuple[Field, ...]:
     """The fields with these keys, from QUANTITIES; `heads` replaces what people read."""
     return tuple(QUANTITIES[key]._replace(head=heads.get(key, QUANTITIES[key].head)) for key in keys.split())
+
+
+def named(keys: str, form: Form = 5) -> tuple[Field, ...]:
+    """Fields whose keys are also what people read."""
+    return tuple(Field(key, key.replace("_", " "), "", form) for key in keys.split())
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,6 +206,11 @@ class Data(NamedTuple):
     def data(self) -> dict[str, Any]:
         """{key: value}."""
         return {self.key: plain(self.value)}
+
+
+def attributes(result: Any, keys: str) -> tuple[Data, ...]:
+    """Attributes of a result by their names, for programs only."""
+    return tuple(Data(key, getattr(result, key)) for key in keys.split())
 
 
 Part: TypeAlias = Facts | Table | Note | Verdict | Pose | Points | Data

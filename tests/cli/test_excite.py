@@ -39,9 +39,18 @@ def test_it_writes_element_and_table(tmp_path: Path) -> None:
     assert recording.v is not None and recording.v[0, 0] == 0.0
 
 
-def test_it_prints_a_table() -> None:
-    text = run("excite", "pendulum", *QUICK, "--friction", "none").stdout
-    assert all(word in text for word in ("standard deviations", "times smaller", "assumed", "note"))
+def test_it_prints_what_the_sheet_says() -> None:
+    limits = ("--velocity", "4", "--effort", "30", "--position", "q1=-90deg:90deg")
+    text = run("excite", "pendulum", *QUICK, *limits, "--friction", "none").stdout
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    assert lines[:6] == [
+        "Exciting motion of pendulum", "joints that move 1", "duration 4 s", "harmonics 3", "samples 80", "unknowns 3",
+    ]  # fmt: skip
+    assert lines[7].startswith("standard deviations ")
+    assert lines[7].endswith(" times smaller than of the median of random motions")
+    assert lines[11].startswith("Largest standard deviations: link1.hz 0.00")
+    assert "name limit least most lower upper share" in lines and "unknown standard deviation" in lines
+    assert lines[-1] == "Noise of forces: 1 % of their limits (standard deviation)."
 
 
 BAD = [

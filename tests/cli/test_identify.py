@@ -118,6 +118,8 @@ def test_columns_can_have_other_names_and_units(folder: Path) -> None:
     )
     assert told.exit_code == 0, told.stderr
     assert "wrote out/report.html" in told.stderr and f"{ONE}.viscous" in told.stdout
+    sentence = "True values are within the intervals with a probability of 95 %."  # the note below a table
+    assert all(sentence in text for text in (told.stdout, (folder / "out" / "report.md").read_text()))
 
 
 def test_one_column_can_be_named_alone(folder: Path) -> None:

@@ -20,7 +20,7 @@ from kinemorph.display.charts.draw_modules import WORDS
 from kinemorph.display.charts.figures import KIND_LETTERS
 from kinemorph.display.charts.plot import plot
 from kinemorph.display.charts.runs import ENDINGS
-from kinemorph.display.faces.document import Figure, Listing, Paragraph, Section, Table, Verdict
+from kinemorph.display.faces.document import Figure, Listing, Paragraph, Section, Table
 from kinemorph.display.faces.languages.french import FRENCH
 from kinemorph.display.faces.languages.sentences import key_of, sentence
 from kinemorph.display.faces.languages.words import LanguageWarning, Words
@@ -67,7 +67,7 @@ def shown(section: Section | None) -> Iterator[str]:
     for block in section.blocks:
         if isinstance(block, Paragraph):
             yield from (piece for piece in block.pieces if isinstance(piece, str))
-        elif isinstance(block, (Table, Verdict)):
+        elif isinstance(block, Table):
             yield from (block.grid.title, block.grid.note, *block.grid.columns)
             yield from (cell for row in block.grid.rows for cell in row)
         elif isinstance(block, (Figure, Listing)):

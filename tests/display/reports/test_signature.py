@@ -126,6 +126,10 @@ def test_an_edited_figure_and_an_edited_verdict_are_told(page: Path, tmp_path: P
 
     found = verify_report(rewritten(page, tmp_path / "edited.html", VERDICT_FILE, worse))
     assert [row for row, _ in found.changes] == ["document", VERDICT_FILE]
+    told = str(found).splitlines()
+    assert told[:2] == [f"Report {found.file}", f"2 rows do not hold, of {found.rows} rows."]
+    assert f"{VERDICT_FILE}  it was changed after it was written: its digest does not fit." in told
+    assert str(verify_report(page)).splitlines()[1] == f"All rows hold, of {found.rows} rows."
 
 
 def test_what_is_no_report_is_one_sentence(page: Path, tmp_path: Path) -> None:

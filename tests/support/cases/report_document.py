@@ -21,7 +21,6 @@ from kinemorph.display.faces.document import (
     Paragraph,
     Section,
     Table,
-    Verdict,
 )
 from kinemorph.display.faces.languages.words import Words
 
@@ -63,7 +62,7 @@ def sample(words: Words) -> Document:
             Paragraph(("See ", Link("the other", "two"), ", ", Code("code"), " and ", Math(x))),
             Paragraph("Small.", "note"), Paragraph("Careful.", "warning"), Paragraph("Well.", "success"),
             Heading("Part"), Facts([("mass", "2 kg"), ("name", "arm")]), *map(Table, tables), plot(),
-            Formula("sum", x), Verdict(checks, False, "One failed."),
+            Formula("sum", x), Table(checks, True),
             Listing("[robot]\nname = 'é'\n", "toml", "File"),
         ],
     )  # fmt: skip
@@ -73,10 +72,10 @@ def sample(words: Words) -> Document:
     return Document(HOSTILE[0], words.code, sections, [file], HOSTILE[2], HOSTILE[3], "2026", plot())
 
 
-def hostile_blocks(text: str) -> list[Paragraph | Heading | Facts | Table | Verdict | Listing | Figure]:
+def hostile_blocks(text: str) -> list[Paragraph | Heading | Facts | Table | Listing | Figure]:
     """A text in every place that takes one."""
     grid = Grid(text, ("a", text), [["b", text]], (text,), ((text, 2),), note=text)
     return [
         Paragraph((text, Code(text), Link(text, "one"))), Paragraph(text, "warning"), Heading(text),
-        Facts([(text, text)]), Table(grid, code=(text,)), Verdict(grid, True, text), Listing(text, "toml", text),
+        Facts([(text, text)]), Table(grid, code=(text,)), Table(grid, True), Listing(text, "toml", text),
     ]  # fmt: skip

@@ -26,17 +26,20 @@ from kinemorph.deriving.dynamics import Dynamics, derive
 from kinemorph.model.configuration import neutral
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
+from kinemorph.sheet import Data, Facts, Field, Note, Sheet, Table, fields, said
+from kinemorph.shown import Shown
 
 NOTHING = 1e-10  # a column smaller than this, relative to the largest, is zero
 DEPENDENT = 1e-8  # a unit column is a combination of others if what they leave of it is smaller
 EASY = 1e-9  # coefficients that are smaller are rounding errors
 OVER = 3  # samples per unknown
+FACTS = (Field("", "base parameters"), Field("", "inertial parameters"))
 # which parameter of a body is given up first, where its mass can be moved to another body
 GIVEN_UP = (0, 3, 9, 1, 2, 4, 7, 5, 6, 8)
 
 
 @dataclass(frozen=True)
-class BaseParameters:
+class BaseParameters(Shown):
     """The result of `base_parameters`. Y theta = Y[:, independent] (combinations @ theta) for all motions.
 
     `robot`          the name of the robot
@@ -69,10 +72,16 @@ class BaseParameters:
                 text += f" {'-' if row[k] < 0.0 else '+'} {factor}{self.columns[k]}"
         return text
 
-    def __str__(self) -> str:
-        head = f"'{self.robot}': {len(self)} base parameters of {len(self.columns)} inertial parameters"
-        hidden = f"\nunseen by all forces: {', '.join(self.unseen)}" if self.unseen else ""
-        return "\n".join([head, *(f"    {name}" for name in self.names)]) + hidden
+    def sheet(self) -> Sheet:
+        """The combinations, and the parameters that no force shows."""
+        unseen = said("Unseen by all forces: {names}.", names=", ".join(self.unseen))
+        parts = (
+            Facts(tuple(zip(FACTS, (len(self), len(self.columns)), strict=True))),
+            Table("base_parameters", fields("combination"), [(name,) for name in self.names]),
+            Note(unseen if self.unseen else ""),
+            Data("unseen", self.unseen),
+        )
+        return Sheet("Base parameters of", self.robot, parts, "robot")
 
 
 def base_parameters(model: Robot | System | Dynamics, *, seed: int = 0) -> BaseParameters:

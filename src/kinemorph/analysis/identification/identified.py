@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -18,10 +19,37 @@ from kinemorph.analysis.identification.recording_checks import check_recording
 from kinemorph.analysis.identification.rows import Rows
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
+from kinemorph.sheet import Data, Facts, Field, Note, Part, Sheet, Table, attributes, fields, named, said
 from kinemorph.shown import ShownIdentification
-from kinemorph.words import counted
+from kinemorph.words import listed
 
 OPEN = 0.5  # a parameter of which data have a smaller share is determined by the model's value
+METHODS = {
+    "ordinary": "ordinary least squares",
+    "weighted": "weighted least squares",
+    "robust": "robust least squares",
+    "total": "total least squares",
+    "instrumental": "instrumental variables",
+}
+UNUSED = "Recordings that were not used: error of the predicted forces"
+FACTS = (
+    Field("method", "method", form=METHODS),
+    Field("prior", "weight of the prior"),
+    Field("", "recordings"),
+    *fields("error"),
+    Field("", "parameters"),
+    Field("", "combinations of them that forces show"),
+)
+CHANNELS = (
+    *named("channel", "name"),
+    Field("rows", "samples"),
+    Field("error", "error", form=".2%"),
+    Field("deviation", "standard deviation", "N m, N", 4),
+    Field("correlation_time", "correlation", "samples", ".1f"),
+)
+ENDS = (*named("value"), Field("lower", "from", form=4), Field("upper", "to", form=4))
+PARAMETERS = (*named("parameter", "name"), *ENDS, *named("model"), *fields("data_share"))
+BASE = (*ENDS, *fields("data_share combination"))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,12 +87,12 @@ class Prediction:
         """Measured minus predicted forces, shape (n, channels)."""
         return self.measured - self.predicted
 
+    def data(self) -> dict[str, Any]:
+        """The errors, for programs."""
+        return {"recording": self.name, "samples": len(self.t), "error": self.error, "errors": self.errors}
+
     def __repr__(self) -> str:
         return f"<Prediction of '{self.name}': {100.0 * self.error:.2f} % of the norm of all forces>"
-
-    def __str__(self) -> str:
-        parts = ", ".join(f"{name} {100.0 * error:.2f} %" for name, error in self.errors.items())
-        return f"'{self.name}': {100.0 * self.error:.2f} % of the norm of all forces ({parts})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -207,32 +235,41 @@ class Identified(ShownIdentification):
         every = {**self.known, **self.values}
         return np.array([every[name] for name in self.rows.columns])
 
-    def __str__(self) -> str:
-        percent = f"{100.0 * self.confidence:g} %"
-        lines = [
-            f"'{self.robot.name}': {len(self.columns)} parameters from {counted(len(self.fits), 'recording')} by "
-            f"the method '{self.method}', prior weight {self.prior:g}; {len(self.base)} combinations are seen",
-            *(f"    {note}" for note in self.notes),
-            "",
-            f"{'channel':24} {'samples':>9} {'error':>9} {'deviation':>11} {'correlation':>12}",
+    def sheet(self) -> Sheet:
+        """How well forces are predicted, and the parameters with their intervals and the share of the data in them."""
+        facts = (self.method, self.prior, len(self.fits), self.error, len(self.columns), len(self.base))
+        errors, times = self.errors, self.correlation_times
+        channels = [
+            (one.name, one.rows, errors[one.name], self.deviations[one.name], times[one.name])
+            for one in self.information.channels
         ]
-        for channel in self.information.channels:
-            name = channel.name
-            lines.append(
-                f"{name:24} {channel.rows:9d} {100.0 * self.errors[name]:8.2f}% {self.deviations[name]:11.4g} "
-                f"{self.correlation_times[name]:8.1f} sm."
-            )
-        lines += [f"{'all':24} {'':9} {100.0 * self.error:8.2f}%", ""]
-        lines += [f"not used: {one}" for one in self.validation]
-        lines += [f"{'parameter':28} {'value':>12} {'+-, ' + percent:>12} {'model':>12} {'data':>6}"]
-        spreads = self.quantile * np.sqrt(np.diag(self.covariance))
-        for name, value, spread, model, share in zip(
-            self.columns, self.theta, spreads, self.nominal, self.shares, strict=True
-        ):
-            lines.append(f"{name:28} {value:12.5g} {spread:12.2g} {model:12.5g} {100.0 * share:5.0f}%")
-        if self.undetermined:
-            lines += ["", f"determined by the model rather than by data: {', '.join(self.undetermined)}"]
-        return "\n".join(lines)
+        ends = [self.intervals[name] for name in self.columns]
+        parameters = zip(self.columns, self.theta, *zip(*ends, strict=True), self.nominal, self.shares, strict=True)
+        base = zip(self.base_values, *self.base_intervals.T, self.base_shares, self.base.names, strict=True)
+        unused = (CHANNELS[0], *(Field("", said("{name}", name=one.name), form=".2%") for one in self.validation))
+        rows = [(name, *(one.errors[name] for one in self.validation)) for name in errors]
+        rows.append(("all", *(one.error for one in self.validation)))
+        open_ones = said(
+            "The model determines these rather than the data: {names}.", names=listed(self.undetermined, 6)
+        )
+        between = said("True values are within the intervals with a probability of {p} %.", p=100.0 * self.confidence)
+        parts: list[Part] = [
+            Facts(tuple(zip(FACTS, facts, strict=True))),
+            Table("channels", CHANNELS, channels, "Residuals"),
+            Table(
+                "",
+                unused,
+                rows if self.validation else (),
+                UNUSED,
+            ),
+            Table("parameters", PARAMETERS, list(parameters), "Parameters in SI units", between),
+            Table("base_parameters", BASE, list(base), "Base parameters: all that forces show"),
+            *((Note(open_ones),) if self.undetermined else ()),
+            *(Note(note, "note") for note in self.notes),
+            *attributes(self, "confidence undetermined notes"),
+            Data("validation", [one.data() for one in self.validation]),
+        ]
+        return Sheet("Identified parameters of", self.robot.name, parts, "robot")
 
 
 def error_of(fits: Sequence[Prediction]) -> float:

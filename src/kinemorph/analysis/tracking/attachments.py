@@ -86,6 +86,14 @@ def _placed(robot: Robot, name: str, place: str | tuple[str, Sequence[float]]) -
     return Frame(name, frame.body, compose(frame.placement, at))
 
 
+def place_of(frame: Frame) -> str:
+    """Where a marker sits: the name of its frame or body, with a place in the body's axes where it has an offset."""
+    if not frame.name.startswith(OWN):
+        return frame.name
+    p = evaluate_all(frame.placement.p)
+    return f"{frame.body} at ({', '.join(f'{x:.4g}' for x in p)}) m" if any(p) else frame.body
+
+
 def usual_posture(model: Robot | System) -> Array:
     """The initial configuration of a system, shape (nq,), or the neutral one where it states none."""
     robot = as_robot(model)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
+from kinemorph.analysis.tracking.attachments import place_of
 from kinemorph.analysis.tracking.fitting.bands import band_of, inverse_band
 from kinemorph.analysis.tracking.fitting.marker_problem import MarkerProblem
 from kinemorph.analysis.tracking.fitting.smoothness import Smoothness
@@ -18,11 +19,30 @@ from kinemorph.errors import ModelError, ShapeError
 from kinemorph.frozen import Fixed, dataclass
 from kinemorph.model.elements.control.references import SplinePath
 from kinemorph.model.robot import Robot
+from kinemorph.sheet import Data, Facts, Field, Note, Part, Sheet, Table, Verdict, attributes, fields, named, said
 from kinemorph.shown import ShownTracking
 from kinemorph.words import guarded, listed
 
 RIDGE = 1e-10  # added to scaled normal matrices, so that directions that no marker shows have a large variance
 AXIAL = ("revolute", "prismatic", "helical")  # motions that have one coordinate along or about one axis
+SHOWN = {"rad/s": (180.0 / np.pi, "deg"), "m/s": (1e3, "mm")}  # how coordinates are shown, by units of velocities
+FACTS = (
+    *(*named("recording", "name"), *named("frames")),
+    Field("duration", "duration", "s", 4),
+    Field("", "distance", "mm root mean square of all markers", 4),
+    Field("", "noise", "mm in each coordinate of a marker", 4),
+    *(Field("smoothness", "weight of smoothness"), *fields("iterations")),
+)
+MARKERS = (
+    *named("marker", "name"),
+    Field("place", "on the robot", form="name"),
+    *(*named("seen"), Field("rms", ""), Field("", "distance", "mm", 4)),
+)
+COORDINATES = (
+    *named("coordinate", "name"),
+    *named("from to", 4),
+    *(Field("", "95 % interval: +-", form=3), *fields("unit")),
+)
 LEAST = 0.5  # freedom below which residuals do not show the noise
 UNKNOWN = 1e8  # scaled variance above which a velocity is not determined
 
@@ -69,11 +89,42 @@ class Tracked(Fixed, ShownTracking):
     def __bool__(self) -> bool:
         return self.converged
 
-    def __str__(self) -> str:
-        return self.message
-
     def __repr__(self) -> str:
         return f"<Tracked '{self.robot.name}': {len(self.q)} frames, {1e3 * self.rms():.4g} mm root mean square>"
+
+    def sheet(self) -> Sheet:
+        """How far each marker is off, and the range and certainty of each coordinate."""
+        robot, seen, rms = self.robot, self.markers.seen.sum(axis=0).tolist(), self.rms()
+        least, largest, half = self.q.min(axis=0), self.q.max(axis=0), np.median(self.intervals(), axis=0)
+        markers = [
+            (name, place_of(robot.frame(frame)), count, off, 1e3 * off if count else None)
+            for (name, off), frame, count in zip(self.rms_by_marker().items(), self.frames, seen, strict=True)
+        ]
+        rows: list[tuple[Any, ...]] = []
+        places = {name: k for k, name in enumerate(robot.q_names)}  # the rates of a free base have other names
+        for name, unit, width in zip(robot.v_names, robot.v_units, half, strict=True):
+            factor, shown = SHOWN[unit]
+            ends = [one[places[name]] * factor if name in places else None for one in (least, largest)]
+            rows.append((name, *ends, width * factor, shown))
+        joints = [
+            {"joint": one.name, "units": robot.q_units[at], "least": least[at], "largest": largest[at]}
+            | {"interval": half[robot.v_slice(one.name)]}
+            for one, at in ((one, robot.q_slice(one.name)) for one in robot.joints if one.motion.nv)
+        ]
+        span = float(self.times[-1] - self.times[0])
+        told = (self.markers.source, len(self.q), span, 1e3 * rms, 1e3 * self.sigma, self.smoothness, self.iterations)
+        unseen = said("No marker shows {names}.", names=listed(self.unseen, 12))
+        parts: list[Part] = [
+            Verdict(self.converged, self.message, "converged"),
+            Facts(tuple(zip(FACTS, told, strict=True))),
+            Note(unseen if self.unseen else "", "warning"),
+            Table("markers", MARKERS, markers, "Markers"),
+            Table("", COORDINATES, rows, "Coordinates"),
+            *(Note(note, "note") for note in self.notes),
+            *(Data("rms", rms), Data("noise", self.sigma), Data("joints", joints)),
+            *attributes(self, "unseen notes"),
+        ]
+        return Sheet("Motion tracked by", robot.name, parts, "robot")
 
     @property
     def times(self) -> Array:

@@ -12,6 +12,7 @@ from kinemorph.cli.options.model_argument import ReadingOptions, RobotName, chos
 from kinemorph.cli.options.option_values import Values
 from kinemorph.cli.output_files import check_place, write_text, wrote
 from kinemorph.errors import KinemorphError
+from kinemorph.sheet import Data
 
 if TYPE_CHECKING:
     from kinemorph.analysis.identification.excitation.zones import Zone
@@ -128,7 +129,6 @@ def excite(
     is an element that controllers follow, and a table of samples.
     """
     from kinemorph.analysis.identification.excitation.excite import excite as search
-    from kinemorph.display.tables import excitation_reports
 
     for path, name in ((element, "--element"), (csv, "--csv")):
         if path is not None:
@@ -160,9 +160,7 @@ def excite(
         if picture is not None:
             found.plot(path=picture)
             written.append(picture)
-    data = excitation_reports.excitation_summary(found)
-    data["files"] = wrote(written)
-    put(data, as_json, excitation_reports.excitation_tables)
+    put(found.sheet().with_parts(Data("files", wrote(written))), as_json)
 
 
 def _numbers(text: str | None, name: str) -> float | Values | None:

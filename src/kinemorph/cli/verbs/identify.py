@@ -18,6 +18,7 @@ from kinemorph.codegen.backends.identifiers import identifier
 from kinemorph.errors import KinemorphError
 from kinemorph.formats import FORMATS, by_ending
 from kinemorph.model.system import FileData
+from kinemorph.sheet import Data
 from kinemorph.words import listed
 
 if TYPE_CHECKING:
@@ -161,7 +162,6 @@ def identify(
     neighboring samples depend on each other. The folder gets the model, report.md and report.html.
     """
     from kinemorph.analysis.identification.identify import identify as identified
-    from kinemorph.display.tables import identification_reports
 
     system = chosen(robot, reading)
     values = option_values.values(known, "--known")
@@ -186,12 +186,10 @@ def identify(
             mass_deviation=mass_deviation,
             confidence=confidence,
         )
-    told = identification_reports.identified_summary(result)
     make_folder(folder)
-    told["files"] = wrote(
-        _written(result, folder, robot, to, reading), _reported(result, told, folder, PICTURES if pictures else ())
-    )
-    put(told, as_json, identification_reports.identified_tables)
+    report = _reported(result, folder, PICTURES if pictures else ())
+    files = wrote(_written(result, folder, robot, to, reading), report)
+    put(result.sheet().with_parts(Data("files", files)), as_json)
 
 
 def _written(
@@ -239,14 +237,25 @@ def _lost(result: Identified, path: Path, reading: ReadingOptions) -> list[str]:
     return [name for name in names if not math.isclose(kept.get(name, math.nan), meant[name], rel_tol=HELD)]
 
 
-def _reported(result: Identified, told: dict[str, Any], folder: Path, drawn: tuple[str, ...]) -> list[Path]:
+def _reported(result: Identified, folder: Path, drawn: tuple[str, ...]) -> list[Path]:
     """Writes the pictures `drawn`, report.md and report.html, and returns their paths."""
-    from kinemorph.display.tables.identification_reports import html_report, markdown_report
+    from kinemorph.display.faces.blocks import blocks
+    from kinemorph.display.faces.document import Document, Figure, Section
+    from kinemorph.display.faces.languages.words import Words
+    from kinemorph.display.faces.terminal import parts_of
+    from kinemorph.display.reports.writers import html
 
     with working("drawing"):
         pictures = [folder / f"{what}.png" for what in drawn]
         for path in pictures:
             result.plot(path.stem, path=path)
-    write_text(folder / "report.md", markdown_report(told, pictures))
-    write_text(folder / "report.html", html_report(told, {path.stem: path.read_bytes() for path in pictures}))
+    title, *parts = parts_of(result.sheet())
+    shown = [f"![{path.stem}]({path.name})\n" for path in pictures]
+    lines = [f"# {title}\n", *shown, *(f"{part}\n" if isinstance(part, str) else part.markdown() for part in parts)]
+    write_text(folder / "report.md", "\n".join(lines))
+    words = Words()
+    figures = [Figure(path.read_bytes(), path.stem) for path in pictures]
+    chapter = Section("result", "Result", [*figures, *blocks(result.sheet(), words, most=None)])
+    page = html.source(Document(str(title), "en", [chapter]), words)["report.html"]
+    write_text(folder / "report.html", page.decode())
     return [*pictures, folder / "report.md", folder / "report.html"]

@@ -12,6 +12,7 @@ from kinemorph.cli.options import option_values
 from kinemorph.cli.options.model_argument import ReadingOptions, RobotName, chosen
 from kinemorph.cli.output_files import check_place, wrote
 from kinemorph.errors import KinemorphError
+from kinemorph.sheet import Data
 
 
 @verb
@@ -57,7 +58,6 @@ def track(
     """
     from kinemorph.analysis.tracking.load_markers import load_markers
     from kinemorph.analysis.tracking.track import track as tracked
-    from kinemorph.display.tables.tracking_reports import tracked_summary, tracked_tables
 
     system = chosen(robot, reading)
     for path, name in ((output, "--output"), (picture, "--picture")):
@@ -77,13 +77,11 @@ def track(
             seed=seed,
             progress=lambda phase, step, size: told(f"{phase}, step {step}: {1e3 * size:.2g} mm"),
         )
-    data = tracked_summary(result)
     files = [] if output is None else [result.write_csv(output, intervals=True)]
     if picture is not None:
         result.plot(path=picture)
         files.append(picture)
-    data["files"] = wrote(files)
-    put(data, as_json, tracked_tables)
+    put(result.sheet().with_parts(Data("files", wrote(files))), as_json)
     if not result:
         raise typer.Exit(FAILED)
 

@@ -61,7 +61,6 @@ def verify(
 def _check_report(path: Path, robot: str | None, as_json: bool) -> NoReturn:
     """Prints which rows of a report no longer hold; the exit code tells whether all of them hold."""
     from kinemorph.display.reports.signing.verify_report import verify_report
-    from kinemorph.display.tables import report_checks
 
     if robot is not None:
         raise KinemorphError(
@@ -70,7 +69,7 @@ def _check_report(path: Path, robot: str | None, as_json: bool) -> NoReturn:
         )
     with working(f"computing {path.name} again"):
         found = verify_report(path)
-    put(found.as_dict(), as_json, report_checks.report_tables)
+    put(found.sheet(), as_json)
     raise typer.Exit(WELL if found else FAILED)
 
 

@@ -1,4 +1,4 @@
-"""A report as data: sections of paragraphs, tables, formulas, figures, listings and verdicts.
+"""A report as data: sections of paragraphs, tables, formulas, figures and listings.
 
 Chapters return sections and writers print them. All texts are plain texts in the language of the document: a writer
 escapes every one of them, so that a text never becomes a command of its format.
@@ -117,15 +117,6 @@ class Listing:
     caption: str = ""
 
 
-@dataclass(frozen=True, eq=False)
-class Verdict:
-    """The result of checks: a sentence, in green where all passed and in red where not, and the table of checks."""
-
-    grid: Grid
-    passed: bool
-    sentence: str = ""
-
-
 @dataclass(frozen=True)
 class Attachment:
     """A file inside of the document: attached to a PDF, embedded in a page, beside the LaTeX source."""
@@ -136,7 +127,7 @@ class Attachment:
     description: str = ""
 
 
-Block = Paragraph | Heading | Table | Formula | Figure | Listing | Verdict | Facts
+Block = Paragraph | Heading | Table | Formula | Figure | Listing | Facts
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,6 +37,10 @@ class Facts(NamedTuple):
         lines = [f"{what:{width}}   {value}".replace("\n", "\n" + " " * (width + 3)) for what, value in self.rows]
         return "\n".join(lines) + "\n"
 
+    def markdown(self) -> str:
+        """The facts as a list in Markdown."""
+        return "".join(f"* {what}: {value}\n" for what, value in self.rows)
+
     def for_terminal(self) -> Table:
         """The facts as a table of the library rich, with two columns and no header."""
         from rich.table import Table

@@ -14,8 +14,28 @@ from kinemorph.analysis.identification.excitation.zones import Zone
 from kinemorph.errors import StorageError
 from kinemorph.model.elements.control.references import FourierSeries
 from kinemorph.model.robot import Robot
+from kinemorph.sheet import Facts, Field, Note, Part, Sheet, Table, attributes, fields, named, said
 from kinemorph.shown import ShownExcitation
 from kinemorph.words import counted
+
+NEAR = 0.9  # limits of which more than this share is used stand out
+WORST = 5  # unknowns that are named as the least certain
+FACTS = (
+    Field("", "joints that move"),
+    Field("duration", "duration", "s"),
+    *named("harmonics samples"),
+    Field("", "unknowns"),
+    Field("log_det", "log det of their information"),
+    Field("gain", "standard deviations", "times smaller than of the median of random motions", 3),
+    Field("draws", "random motions"),
+    Field("steps", "steps of the search"),
+    Field("seconds", "time of the search", "s", 3),
+)
+LIMITS = (
+    *named("name", "name"),
+    Field("quantity", "limit", form="word"),
+    *(*named("least most lower upper", 4), *named("share", ".1%")),
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -82,18 +102,24 @@ class Excitation(ShownExcitation):
             f"gain {self.gain:.3g}>"
         )
 
-    def __str__(self) -> str:
-        series = f"{len(self.element.sines)} harmonics of {1.0 / self.element.period:.4g} Hz"
-        lines = [
-            f"'{self.robot.name}': {self.element.period:g} s, {series}, {counted(len(self.names), 'unknown')}, found "
-            f"in {counted(self.steps, 'step')} and {self.seconds:.3g} s",
-            f"log det H = {self.log_det:.5g}; standard deviations {self.gain:.3g} times smaller than the median of "
-            f"{len(self.random)} random series (geometric mean)",
-            *(f"    {one.quantity} of {one.name}: {one.least:.4g} to {one.most:.4g}, limits {one.lower:.4g} to "
-              f"{one.upper:.4g}" for one in self.limits if one.share > 0.98),
-            *self.assumed,
-        ]  # fmt: skip
-        return "\n".join(lines)
+    def sheet(self) -> Sheet:
+        """How well the motion shows the unknowns, and how far it goes towards its limits."""
+        element, unknowns = self.element, list(zip(self.names, self.deviations.tolist(), strict=True))
+        worst = sorted(unknowns, key=lambda row: -row[1])[:WORST]
+        counts = (len(element.joints), element.period, len(element.sines), len(self.t) - 1, len(self.names))
+        found = (self.log_det, self.gain, len(self.random), self.steps, self.seconds)
+        limits = [(*one[:4], *(x if np.isfinite(x) else None for x in one[4:6]), one.share) for one in self.limits]
+        near = [k for k, one in enumerate(self.limits) if one.share > NEAR]
+        parts: list[Part] = [
+            Facts(tuple(zip(FACTS, counts + found, strict=True))),
+            Note(said("Largest standard deviations: {names}.", names=", ".join(f"{n} {x:.3g}" for n, x in worst))),
+            Table("limits", LIMITS, limits, "Limits", marked=near),
+            Table("unknowns", fields("name deviation", name="unknown"), unknowns, "Unknowns, in SI units"),
+            *(Note(text, "note") for text in self.assumed),
+            *attributes(element, "joints offset sines cosines"),
+            *attributes(self, "measured assumed"),
+        ]
+        return Sheet("Exciting motion of", self.robot.name, parts, "robot")
 
     def write_csv(self, path: str | Path) -> Path:
         """Writes the samples as a text file and returns its path: t [s], then q, v, a and tau, each by joint."""

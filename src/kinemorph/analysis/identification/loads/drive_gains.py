@@ -40,10 +40,13 @@ from kinemorph.mechanics.recursions.regressors import OF_BODY
 from kinemorph.model.body import Body
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
-from kinemorph.words import did_you_mean, listed, quoted
+from kinemorph.sheet import DETERMINED, QUANTITIES, Data, Facts, Note, Sheet, Table, named
+from kinemorph.shown import Shown
+from kinemorph.words import counted, did_you_mean, listed, quoted
 
 LOAD = "load"
 BIAS = "Noise of the signals makes gains smaller than they are; the deviations do not count it."
+COLUMNS = (*named("drive", "name"), *named("gain standard_deviation", ".4f"), DETERMINED)
 LOOSE = 0.1  # a relative standard deviation from which on a gain counts as undetermined
 FAR = 3.0  # standard deviations by which constraints may move a gain that is determined
 SHARE = 0.15  # the cut-off of the default filter, relative to the highest frequency that samples show
@@ -54,7 +57,7 @@ DEPENDENT = 1e-9  # singular values that are smaller, relative to the largest, a
 
 
 @dataclass(frozen=True, eq=False)
-class DriveGains:
+class DriveGains(Shown):
     """The result of `drive_gains`.
 
     `drives`        the names of the velocities that the drives act along
@@ -89,18 +92,18 @@ class DriveGains:
     def __repr__(self) -> str:
         return f"<DriveGains: {len(self.by_name)} of {len(self.drives)} determined, error {100.0 * self.error:.2f} %>"
 
-    def __str__(self) -> str:
-        rows = zip(self.drives, self.gains, self.deviations, self.determined, strict=True)
-        width = max(map(len, self.drives), default=0)
-        lines = [
-            f"{name:<{width}}  {gain:10.4f} +- {deviation:.4f}" if sure else f"{name:<{width}}  undetermined"
-            for name, gain, deviation, sure in rows
-        ]
-        head = f"gains of {len(self.drives)} drives, error {100.0 * self.error:.2f} % of torques"
-        notes = [self.failure] if self.failure else []
-        if self.by_name:
-            notes.append(BIAS)
-        return "\n".join([head, *lines, *notes])
+    def sheet(self) -> Sheet:
+        """The gains; those that the recordings do not determine are not shown."""
+        every = zip(self.drives, self.gains, self.deviations, self.determined.tolist(), strict=True)
+        rows = [(name, gain if sure else None, off if sure else None, sure) for name, gain, off, sure in every]
+        parts = (
+            Note(self.failure, "warning", "failure"),
+            Facts(((QUANTITIES["error"], self.error),)),
+            Table("gains", COLUMNS, rows, "Gains [N m or N per unit of the signal]"),
+            Note(BIAS if self.by_name else "", "note"),
+            Data("load", self.load),
+        )
+        return Sheet("Gains of", counted(len(self.drives), "drive"), parts)
 
 
 def drive_gains(

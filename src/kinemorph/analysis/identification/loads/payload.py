@@ -34,15 +34,18 @@ from kinemorph.mechanics.recursions.regressors import OF_VELOCITY
 from kinemorph.model.body import Body
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
+from kinemorph.sheet import QUANTITIES, Facts, Note, Sheet, Table, fields, named
+from kinemorph.shown import Shown
 from kinemorph.words import did_you_mean, quoted
 
 LOAD = "payload"
 PRIOR = Body.sphere(LOAD, 1.0, 0.1)
 ROUNDS = 4  # estimates of the deviations of the channels
+COLUMNS = (*named("parameter", "name"), *named("value"), *fields("deviation data_share"))
 
 
 @dataclass(frozen=True, eq=False)
-class Payload:
+class Payload(Shown):
     """The result of `identify_payload`.
 
     `body`          the load as a body, in the frame that it is fixed to: mass, center of mass, inertia
@@ -68,10 +71,14 @@ class Payload:
     def __repr__(self) -> str:
         return f"<Payload at '{self.at}': {self.values[0]:.4g} kg, error {100.0 * self.error:.2f} %>"
 
-    def __str__(self) -> str:
+    def sheet(self) -> Sheet:
+        """The ten parameters, with their deviations and the share of the recordings in them."""
         rows = zip(self.columns, self.values, self.deviations, self.data_share, strict=True)
-        lines = [f"{name:<12}  {x:11.5g} +- {d:<9.3g}  data {100.0 * s:.1f} %" for name, x, d, s in rows]
-        return "\n".join([f"payload at '{self.at}', error {100.0 * self.error:.2f} % of forces", *lines])
+        title = "Parameters in SI units, in the frame that carries the load"
+        note = "Where a deviation is not finite, the recordings do not determine the value."
+        table = Table("parameters", COLUMNS, [*rows], title, note)
+        parts = (Note(self.failure, "warning", "failure"), Facts(((QUANTITIES["error"], self.error),)), table)
+        return Sheet("Payload at", self.at, parts, "at")
 
 
 def identify_payload(

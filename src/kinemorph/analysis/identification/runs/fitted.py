@@ -13,12 +13,23 @@ from kinemorph.analysis.identification.recording import Recording
 from kinemorph.analysis.identification.runs.transformations import Transformation
 from kinemorph.errors import ShapeError
 from kinemorph.model.system import System
+from kinemorph.sheet import DETERMINED, Facts, Field, Note, Part, Sheet, Table, fields, named, said
+from kinemorph.shown import Shown
 from kinemorph.words import did_you_mean, quoted
 
 PART = 0.1  # parameters whose share in an undetermined direction is smaller are not named
 TOUCHED = 1e-3  # a parameter with a larger share in an undetermined direction has no deviation
 WEAK = 1.0  # relative deviations above this are pointed out
 FAR = 3.0  # a variable that has moved further, and is weak, has left its parameter at 0 or at a bound
+RUNS = Field("runs", "simulated runs")
+COLUMNS = (
+    *named("parameter", "name"),
+    *named("value", 6),
+    *fields("unit deviation"),
+    Field("lower", "95 % from", form=6),
+    *(Field("upper", "to", form=6), DETERMINED),
+)
+RESIDUALS = (*named("column", "name"), Field("noise", "root mean square of residuals", form=4))
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +46,7 @@ class Prediction:
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
+class Fitted(Shown):
     """Parameters that were found by simulated runs. Made by `output_error`.
 
     `model`        the system with these values of its Parameters
@@ -133,26 +144,27 @@ class Fitted:
             raise ShapeError(f"'{name}' was not fitted.{did_you_mean(name, self.names)} Known: {quoted(self.names)}.")
         return self.names.index(name)
 
-    def __str__(self) -> str:
-        lines = [f"'{self.model.robot.name}': {len(self.names)} parameters by {self.runs} runs"]
-        wide = max(map(len, self.names))
-        spread = self.deviations
-        for k, name in enumerate(self.names):
-            unit = f" {self.units[k]}" if self.units[k] else ""
-            if np.isfinite(spread[k]):
-                low, high = self.interval(name)
-                rest = f"+- {spread[k]:.2g}{unit}, 95 % in [{low:.6g}, {high:.6g}]"
-                if spread[k] > WEAK * abs(self.values[k]):
-                    rest += ", hardly determined"
-            else:
-                rest = f"{unit} not determined".strip()
-            lines.append(f"    {name:<{wide}}  {self.values[k]:12.6g}  {rest}")
-        lines += [f"    residuals of {name}: {value:.4g}" for name, value in self.noise.items()]
-        for group in self.undetermined:
-            what = "is not seen" if len(group) == 1 else "are only seen in a combination"
-            stay = "stays near its first value" if len(group) == 1 else "stay near their first values"
-            lines.append(f"{', '.join(group)} {what} in the recordings, and {stay}")
-        lines += [
-            f"{name} has come to the end of its range: recordings ask for a value beyond" for name in self.vanished
+    def sheet(self) -> Sheet:
+        """The parameters with their intervals, the residuals, and what the recordings leave open."""
+        rows = []
+        for name, value, unit, spread in zip(self.names, self.values, self.units, self.deviations, strict=True):
+            sure = (None if spread > WEAK * abs(value) else True) if np.isfinite(spread) else False
+            rows.append((name, value, unit, spread, *self.interval(name), sure))
+        parts: list[Part] = [
+            Note(self.message, "warning", "message"),
+            Facts(((RUNS, self.runs),)),
+            Table("parameters", COLUMNS, rows),
+            Table("residuals", RESIDUALS, [*self.noise.items()]),
         ]
-        return "\n".join([*lines, *([self.message] if self.message else [])])
+        for group in self.undetermined:
+            open_ones = said(
+                "{names} is not seen in the recordings, and stays near its first value.",
+                "{names} are only seen in a combination in the recordings, and stay near their first values.",
+                n=len(group),
+                names=", ".join(group),
+            )
+            parts.append(Note(open_ones, "warning"))
+        for name in self.vanished:
+            ended = said("{name} has come to the end of its range: recordings ask for a value beyond.", name=name)
+            parts.append(Note(ended, "warning"))
+        return Sheet("Fitted parameters of", self.model.robot.name, parts, "robot")

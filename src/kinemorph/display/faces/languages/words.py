@@ -117,7 +117,8 @@ class Words:
         text = format(value, f".{digits}g" if isinstance(digits, int) else digits)
         mantissa, _, exponent = text.partition("e")
         power = f"{TIMES}10{str(int(exponent)).translate(RAISED)}" if int(exponent or 0) else ""
-        return mantissa.replace("-", MINUS).replace(".", self.language.decimal) + power
+        signed = mantissa.replace("-", MINUS).replace(".", self.language.decimal)
+        return signed.replace("%", f"{SPACE}%") + power
 
     def numbers(self, values: Iterable[Any], digits: int | str = 4) -> str:
         """Several numbers with commas between them, or with semicolons where a comma is the sign of decimals."""
@@ -180,7 +181,8 @@ class PlainWords(Words):
     def number(self, value: Any, digits: int | str = 4) -> str:
         """A number with so many significant digits, or in a format: -1.5e-09."""
         value = float(value) + 0.0
-        return format(value, f".{digits}g" if isinstance(digits, int) else digits) if isfinite(value) else "not finite"
+        text = format(value, f".{digits}g" if isinstance(digits, int) else digits)
+        return text.replace("%", " %") if isfinite(value) else "not finite"
 
     def integer(self, value: int) -> str:
         """A whole number with separated thousands."""

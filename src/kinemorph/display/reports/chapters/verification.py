@@ -20,7 +20,6 @@ from kinemorph.display.faces.document import (
     Paragraph,
     Section,
     Table,
-    Verdict,
 )
 from kinemorph.display.faces.languages.sentences import sentence
 from kinemorph.display.faces.languages.words import Words
@@ -70,15 +69,15 @@ def _summary(signed: SignedModel, words: Words) -> list[Block]:
 
 def _tables(signed: SignedModel, words: Words) -> list[Block]:
     part, runs = signed.signature.part, [repeat.name for repeat in signed.repeats]
-    blocks: list[Block] = [Verdict(_checks("Laws of mechanics", part("laws"), words), signed.signature.passed)]
+    blocks: list[Block] = [Table(_checks("Laws of mechanics", part("laws"), words), True)]
     if part("formulations"):
-        blocks.append(Verdict(_formulations(part("formulations"), words), True))
+        blocks.append(Table(_formulations(part("formulations"), words), True))
     if part("code"):
-        blocks.append(Verdict(_checks("Code beside the interpreter", part("code"), words), True))
+        blocks.append(Table(_checks("Code beside the interpreter", part("code"), words), True))
     if part("values"):
         blocks.append(Table(_values(part("values"), words), colored=True, code=(words("function"),)))
     if part("runs"):
-        blocks.append(Verdict(_checks("Energy balance and other laws of the runs", part("runs"), words, runs), True))
+        blocks.append(Table(_checks("Energy balance and other laws of the runs", part("runs"), words, runs), True))
     return blocks
 
 

@@ -10,7 +10,6 @@ import warnings
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from kinemorph.analysis.signature import RATES, changes, repeated, signature
 from kinemorph.display.reports.signing.report_files import read_report
@@ -27,11 +26,15 @@ from kinemorph.errors import KinemorphError
 from kinemorph.formats.loading import load_text
 from kinemorph.frozen import dataclass
 from kinemorph.model.system import System
+from kinemorph.sheet import Field, Note, Part, Sheet, Table, Verdict, attributes, named, said
+from kinemorph.shown import Shown
 from kinemorph.simulation.results.trajectory import Trajectory
+
+CHANGES = (*named("row", "name"), Field("what", "what changed", form="sentence"))
 
 
 @dataclass(frozen=True)
-class ReportCheck:
+class ReportCheck(Shown):
     """The result of `verify_report`. As a bool it is True where every row holds.
 
     `rows`       the number of rows of the report
@@ -49,16 +52,24 @@ class ReportCheck:
     def __bool__(self) -> bool:
         return not self.changes
 
-    def as_dict(self) -> dict[str, Any]:
-        """The result as data for JSON."""
-        return {
-            "file": self.file,
-            "passed": bool(self),
-            "rows": self.rows,
-            "changes": [{"row": row, "what": what} for row, what in self.changes],
-            "failed": list(self.failed),
-            "notes": list(self.notes),
-        }
+    def sheet(self) -> Sheet:
+        """How many rows hold, and what changed in the others."""
+        n, m = len(self.changes), self.rows
+        changed = said("{n} row does not hold, of {m} rows.", "{n} rows do not hold, of {m} rows.", n=n, m=m)
+        before = said(
+            "{n} row had failed when the report was written.",
+            "{n} rows had failed when the report was written.",
+            n=len(self.failed),
+        )
+        holds = said("All rows hold, of {m} rows.", m=m)
+        parts: list[Part] = [
+            Verdict(bool(self), changed if self.changes else holds, "passed"),
+            Table("changes", CHANGES, self.changes, "Rows that do not hold"),
+            *(Note(note, "note") for note in self.notes),
+            Note(before if self.failed else "", "note"),
+            *attributes(self, "rows failed notes"),
+        ]
+        return Sheet("Report", self.file, parts, "file")
 
 
 def verify_report(path: str | Path) -> ReportCheck:

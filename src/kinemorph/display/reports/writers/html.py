@@ -26,7 +26,6 @@ from kinemorph.display.faces.document import (
     Math,
     Paragraph,
     Piece,
-    Table,
 )
 from kinemorph.display.faces.languages.words import Words
 from kinemorph.display.reports.pictures import inline_svg, picture_file
@@ -130,8 +129,6 @@ class _Writer:
         if isinstance(block, Facts):
             rows = "".join(f"<dt>{text(name)}</dt><dd>{text(value)}</dd>" for name, value in block.rows)
             return f"<dl>{rows}</dl>"
-        if isinstance(block, Table):
-            return self._table(block.grid, block.colored, tuple(block.code))
         if isinstance(block, Formula):
             name = f'<p class="faint">{text(block.name)}</p>' if block.name else ""
             return f'{name}<div class="formula">{display(block.content, "mathml", self.words)}</div>'
@@ -143,9 +140,7 @@ class _Writer:
             caption = self._caption("Listing", block.caption)
             above = f"<figcaption>{caption}</figcaption>" if caption else ""
             return f"<figure>{above}<pre>{escape(plain_lines(block.code))}</pre></figure>"
-        tone = "success" if block.passed else "warning"
-        sentence = f'<p class="toned {tone}">{text(block.sentence)}</p>' if block.sentence else ""
-        return sentence + self._table(block.grid, True)
+        return self._table(block.grid, block.colored, tuple(block.code))
 
     def _piece(self, piece: Piece) -> str:
         if isinstance(piece, Code):

@@ -29,7 +29,6 @@ from kinemorph.display.faces.document import (
     Math,
     Paragraph,
     Piece,
-    Table,
 )
 from kinemorph.display.faces.languages.words import Words
 from kinemorph.display.reports.pictures import fitted_width, picture_file
@@ -214,8 +213,6 @@ class _Writer:
                 r"{@{}>{\raggedright\arraybackslash}p{0.3\linewidth}>{\raggedright\arraybackslash}p{0.64\linewidth}@{}}"
             )
             return "\n".join([rf"\begin{{longtable}}{columns}", *rows, rf"\end{{longtable}}{UNCOUNTED}"])
-        if isinstance(block, Table):
-            return self._table(block.grid, block.colored, tuple(block.code))
         if isinstance(block, Formula):
             name = rf"{{\color{{faint}} {text(block.name)}\par}}" if block.name else ""
             return f"{name}\n{display(block.content, 'latex', self.words)}"
@@ -224,9 +221,7 @@ class _Writer:
             return rf"\begin{{picturebox}}{self._drawing(block)}{caption}\end{{picturebox}}"
         if isinstance(block, Listing):
             return self._listing(block)
-        tone = "success" if block.passed else "warning"
-        sentence = rf"{{\bfseries\color{{{tone}}} {text(block.sentence)}\par}}" if block.sentence else ""
-        return f"{sentence}\n{self._table(block.grid, True)}"
+        return self._table(block.grid, block.colored, tuple(block.code))
 
     def _piece(self, piece: Piece) -> str:
         if isinstance(piece, Code):

@@ -23,7 +23,6 @@ from kinemorph.display.faces.document import (
     Math,
     Paragraph,
     Piece,
-    Table,
 )
 from kinemorph.display.faces.languages.words import Words
 from kinemorph.display.reports.pictures import fitted_width, picture_file
@@ -162,8 +161,6 @@ class _Writer:
             return f"#part({text(block.text, LONGEST_TITLE)})"
         if isinstance(block, Facts):
             return f"#facts({', '.join(f'({text(name)}, {text(value)})' for name, value in block.rows)})"
-        if isinstance(block, Table):
-            return self._table(block.grid, block.colored, tuple(block.code))
         if isinstance(block, Formula):
             return f"#formula({text(block.name)}, {display(block.content, 'typst', self.words)})"
         if isinstance(block, Figure):
@@ -174,8 +171,7 @@ class _Writer:
             word = text(self.words("Listing"))
             long = str(block.code.count("\n") > SHORT_LISTING).lower()
             return f"#listing({word}, {text(block.caption)}, {long}, {text(block.language)}, {lines(block.code)})"
-        sentence = f"#verdict({str(block.passed).lower()}, {text(block.sentence)})\n" if block.sentence else ""
-        return sentence + self._table(block.grid, True)
+        return self._table(block.grid, block.colored, tuple(block.code))
 
     def _piece(self, piece: Piece) -> str:
         if isinstance(piece, Code):
