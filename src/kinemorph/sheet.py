@@ -57,6 +57,8 @@ class Field(NamedTuple):
     `key`    its name in JSON; with "" it is for people only
     `head`   what people read; with "" it is for programs only. A name of the user is said("{name}", name=name)
     `unit`   "m", "rad/s"; "" for none
+
+    A value may be a list of such values.
     """
 
     key: str
@@ -85,6 +87,12 @@ QUANTITIES = {
         Field("tolerance", "tolerance", form=".0e"),
         Field("states", "random states"),
         Field("seed", "seed"),
+        Field("magnitude", "magnitude", form=9),
+        Field("real", "real part", form=9),
+        Field("imag", "imaginary part", form=9),
+        Field("period", "period", "s", 10),
+        Field("cycles", "cycles"),
+        Field("edges", "edges of a cycle", form="name"),
     )
 }
 

@@ -126,9 +126,11 @@ def analyze(
     elif what is Analysis.lqr:
         found = _regulator(system, state, weight or [], every, save)
     elif what in REPEATING:
-        found = Result(*of_orbits(system, what.value, state, repeating, plot))
+        sheet, files, well = of_orbits(system, what.value, state, repeating, plot)
+        found = Result(sheet, None, files, well)
     elif what is Analysis.static:
-        found = Result(*of_static_gait(system, repeating, plot))
+        sheet, files, well = of_static_gait(system, repeating, plot)
+        found = Result(sheet, None, files, well)
     else:
         found = _small_motions(system, what, state, band, count, plot, films, mode or 1, save)
     data, tables, files, well = found
