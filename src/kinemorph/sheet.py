@@ -93,6 +93,14 @@ QUANTITIES = {
         Field("period", "period", "s", 10),
         Field("cycles", "cycles"),
         Field("edges", "edges of a cycle", form="name"),
+        Field("starts", "starts"),
+        Field("steps", "steps"),
+        Field("cost", "cost", form=10),
+        Field("duration", "duration", "s", 6),
+        Field("speed", "speed", "m/s", 4),
+        Field("leg", "leg", form="name"),
+        Field("margin", "margin", form=6),
+        Field("condition", "condition", form="name"),
     )
 }
 

@@ -69,7 +69,8 @@ def head(words: Words, one: sheets.Field) -> str:
 
 def _facts(part: sheets.Facts, words: Words, most: int | None) -> list[Block]:
     rows = [(text(words, one.head), value(words, one, given), one.unit) for one, given in part.rows if one.head]
-    return [Facts(tuple((name, f"{shown} {unit}".rstrip()) for name, shown, unit in rows if shown))]
+    kept = tuple((name, f"{shown} {unit}".rstrip()) for name, shown, unit in rows if shown)
+    return [Facts(kept)] if kept else []
 
 
 def _table(part: sheets.Table, words: Words, most: int | None) -> list[Block]:
