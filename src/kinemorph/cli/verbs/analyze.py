@@ -236,7 +236,6 @@ def _of_loops(system: System, what: Analysis, state: StateOptions) -> Result:
     """The mobility of a robot with loops, or the configurations in which its loops close."""
     from kinemorph.analysis.loops.closed_configurations import closed_configurations
     from kinemorph.analysis.loops.mobility import mobility
-    from kinemorph.display.tables import loop_reports
     from kinemorph.plants.robot_plant import plant
 
     robot, guess = system.robot, state.values("q")
@@ -244,13 +243,12 @@ def _of_loops(system: System, what: Analysis, state: StateOptions) -> Result:
     if what is Analysis.mobility:
         with working(f"counting the degrees of freedom of {robot.name}"):
             freedom = mobility(system, at)
-        data = loop_reports.mobility_summary(robot, freedom)
-        return Result(data, loop_reports.mobility_tables, [], freedom.closed)
+        return Result(freedom.sheet(), None, [], freedom.closed)
     with working(f"closing the loops of {robot.name}"):
         found = closed_configurations(system, at, held=state.lock)
     if not found:
         say(f"failed: {found.message}")
-    return Result(loop_reports.assembly_summary(robot, found), loop_reports.assembly_tables, [], bool(len(found)))
+    return Result(found.sheet(), None, [], bool(len(found)))
 
 
 def _regulator(

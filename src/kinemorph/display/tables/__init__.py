@@ -7,5 +7,5 @@ run_summaries      runs as plain data; `run_tables` makes tables of them
 element_tables     the elements of a system, as data and as tables
 assembly_tables    matrices and lists of an assembly
 report_checks      the rows of a report that no longer hold
-assembly_reports, file_reports, loop_reports   the data and tables of one command each
+assembly_reports, file_reports   the data and tables of one command each
 """
