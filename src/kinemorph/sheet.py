@@ -214,6 +214,11 @@ class Data(NamedTuple):
         return {self.key: plain(self.value)}
 
 
+def hidden(**values: Any) -> Facts:
+    """Values for programs only, by their keys."""
+    return Facts([(Field(key, ""), value) for key, value in values.items()])
+
+
 Part: TypeAlias = Facts | Table | Note | Verdict | Pose | Points | Data
 
 

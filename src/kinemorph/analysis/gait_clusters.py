@@ -42,10 +42,18 @@ MOST = {
     "values": 4096,
 }  # upper limits of the arguments
 AT_REST, IN_STEP, ALONE = "at rest", "synchronous chaos", "asynchronous"
-FACTS = (Field("count", "maps"), Field("formula", "f(x)", form="name"), Field("r", "r"))
-FACTS += (Field("coupling", "coupling", form="name"), Field("epsilon", "epsilon"), *fields("starts steps"))
-OUTCOME = (Field("kind", "outcome", form="name"), *fields("starts"), Field("share", "share", form=".1%"))
-OUTCOME += (
+FACTS = (
+    Field("count", "maps"),
+    Field("formula", "f(x)", form="name"),
+    Field("r", "r"),
+    Field("coupling", "coupling", form="name"),
+    Field("epsilon", "epsilon"),
+    *fields("starts steps"),
+)
+OUTCOME = (
+    Field("kind", "outcome", form="name"),
+    *fields("starts"),
+    Field("share", "share", form=".1%"),
     Field("sizes", ""),
     Field("antiphase", "in antiphase"),
     Field("seed", "a seed"),
@@ -146,8 +154,12 @@ class GaitClusters(Shown):
         outcomes = [
             (*row.values(), [f"{size} ({number})" for size, number in row["sizes"].items()]) for row in self.table
         ]
-        parts = (Facts([*zip(FACTS, given, strict=True)]), Table("outcomes", OUTCOME, outcomes))
-        return Sheet("Clusters of", self.map, parts, "map")
+        return Sheet(
+            "Clusters of",
+            self.map,
+            (Facts([*zip(FACTS, given, strict=True)]), Table("outcomes", OUTCOME, outcomes)),
+            "map",
+        )
 
 
 def gait_clusters(

@@ -201,4 +201,4 @@ def test_the_picture_has_all_curves(curve: StandingCurve, tmp_path: Path) -> Non
     assert efforts.lines[0].get_ydata() == pytest.approx(curve.relative_effort("front_left"))
     assert efforts.lines[-1].get_ydata() == pytest.approx([1.0, 21.0 / 41.7])
     assert (tmp_path / "curve.png").stat().st_size > 10_000
-    assert "8 gains from 1 to 0.0003 N m/rad, 6 legs." in curve._repr_html_()
+    assert "of &#x27;cockroach&#x27;: 8 gains from 1 to 0.0003 N m/rad, 6 legs" in curve._repr_html_()

@@ -221,9 +221,8 @@ Basin of logistic
 cycles 200
 undecided 0.00%
 do not return 25.00%
-Starts
-coordinate values from to
-x 4 0.1 1.5
+coordinate starts
+x 4 values from 0.1 to 1.5
 Attractors
 attractor share of starts repeats after cycles at
 1 75.00% 1 x = 0.642857

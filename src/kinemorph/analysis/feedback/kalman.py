@@ -47,13 +47,16 @@ class Estimator(Shown):
         linear = self.linear
         rows = tuple(map(Column, linear.state_names, state_units(linear.plant)))
         gains = named_matrix("L", self.L, rows, linear.output_columns)
-        parts = (
-            Facts([(SAMPLE, self.sample)]),
-            gains,
-            Data("L", self.L),
-            poles_table(self.poles, "Poles of the error"),
+        return Sheet(
+            "Estimator of",
+            linear.plant.name,
+            (
+                Facts([(SAMPLE, self.sample)]),
+                gains,
+                Data("L", self.L),
+                poles_table(self.poles, "Poles of the error"),
+            ),
         )
-        return Sheet("Estimator of", linear.plant.name, parts)
 
     def part(self, regulator: Regulator, reads: Mapping[str, str]) -> Observer:
         """The observer as data of the element of a regulator; `reads` are signals in place of outputs, by name."""

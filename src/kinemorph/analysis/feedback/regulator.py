@@ -16,7 +16,7 @@ from kinemorph.errors import UnsupportedError
 from kinemorph.model.elements.control.state_feedback import StateFeedback
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import Column
-from kinemorph.sheet import Data, Facts, Field, Note, Sheet, Table, fields, said
+from kinemorph.sheet import Facts, Field, Note, Sheet, Table, fields, hidden, said
 from kinemorph.shown import Shown
 
 if TYPE_CHECKING:
@@ -64,25 +64,26 @@ class Regulator(Shown):
         """The gains, the point and the poles of the closed loop."""
         states = tuple(map(Column, self.state_names, state_units(self.plant)))
         inputs = tuple(column for column in self.plant.u if column.name in self.input_names)
-        gains, at = self.K, "K, transposed"
         facts: list[tuple[Field, Any]] = [(SAMPLE, self.sample)]
+        gains, at = self.K, "K, transposed"
         if self.times is None:
             held = zip(inputs, self.u + 0.0, strict=True)
             facts += [(Field("", said("u0: {name}", name=one.name), one.unit), float(value)) for one, value in held]
         else:
-            facts += [(Field("", "from", "s"), self.times[0]), (Field("", "to", "s"), self.times[-1])]
-            facts += [(Field("", "times"), len(self.times))]
-            gains, at = gains[0], "K at the start, transposed"
-        data = {"inputs": self.input_names, "states": self.state_names, "K": self.K, "q": self.q, "u": self.u}
-        parts = (
-            Note("u = u0 - K s"),
-            Facts(facts),
-            *(Data(key, value) for key, value in data.items()),
-            named_matrix(at, gains.T, states, inputs),
-            poles_table(self.poles, "Poles of the closed loop"),
-            Note(self.left_out, "note", "left_out"),
+            over = f"t = {self.times[0]:g} to {self.times[-1]:g} s, {len(self.times)} times"
+            gains, at = gains[0], f"K at the start, transposed ({over})"
+        return Sheet(
+            "Regulator of",
+            self.plant.name,
+            (
+                Note("u = u0 - K s"),
+                Facts(facts),
+                hidden(inputs=self.input_names, states=self.state_names, K=self.K, q=self.q, u=self.u),
+                named_matrix(at, gains.T, states, inputs),
+                poles_table(self.poles, "Poles of the closed loop"),
+                Note(self.left_out, "note", "left_out"),
+            ),
         )
-        return Sheet("Regulator of", self.plant.name, parts)
 
     def element(
         self,

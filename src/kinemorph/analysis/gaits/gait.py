@@ -57,14 +57,17 @@ class Gait(ShownGaits):
     def sheet(self) -> Sheet:
         """Whether a gait was found, its cost, its phases, and the smallest distances to limits."""
         cost, period, duration, edge = fields("cost period duration edges", edges="ends at the edge")
-        parts = (
-            Verdict(self.found, self.message, "found"),
-            Data("message", self.message),
-            *((Facts([(cost, self.cost), (period, self.period)]),) if self.found else ()),
-            Table("phases", (edge, duration), [*zip(self.edges, self.durations, strict=True)], "Phases"),
-            Table("margins", fields("condition margin"), [*self.margins.items()], "Smallest distances to limits"),
+        return Sheet(
+            "Gait of",
+            self.plant.name,
+            (
+                Verdict(self.found, self.message, "found"),
+                Data("message", self.message),
+                *((Facts([(cost, self.cost), (period, self.period)]),) if self.found else ()),
+                Table("phases", (edge, duration), [*zip(self.edges, self.durations, strict=True)], "Phases"),
+                Table("margins", fields("condition margin"), [*self.margins.items()], "Smallest distances to limits"),
+            ),
         )
-        return Sheet("Gait of", self.plant.name, parts)
 
     @property
     def plant(self) -> Plant:

@@ -58,8 +58,11 @@ class GaitLibrary(ShownGaits):
         """The gaits by speed, and why some are missing."""
         rows = [*zip(self.speeds, self.durations, self.costs, strict=True)]
         why = (*fields("speed"), Field("message", "no gait because", form="sentence"))
-        parts = (Table("gaits", fields("speed duration cost"), rows), Table("missing", why, self.missing))
-        return Sheet("Gaits of", self.name, parts)
+        return Sheet(
+            "Gaits of",
+            self.name,
+            (Table("gaits", fields("speed duration cost"), rows), Table("missing", why, self.missing)),
+        )
 
     def at(self, speed: float) -> dict[str, Any]:
         """The gait at a speed [m/s] within the range of the library, by interpolation between its gaits.

@@ -26,7 +26,7 @@ from kinemorph.model.elements.phases.holds import Hold
 from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant as plant_of
-from kinemorph.sheet import Data, Facts, Field, Sheet, Table, Verdict, said
+from kinemorph.sheet import Facts, Field, Sheet, Table, Verdict, hidden, said
 from kinemorph.shown import ShownGaits
 from kinemorph.simulation.stepping.initial_state import closed_start
 from kinemorph.words import counted, did_you_mean, quoted
@@ -82,18 +82,16 @@ class StaticGait(ShownGaits):
         ]
         least = {name: values.min() for name, values in self.margins.items()}
         margins = [(Field("", said("smallest margin: {name}", name=name), form=6), one) for name, one in least.items()]
-        data = {"message": self.message, "motion": self.motion, "torques": self.torques, "loads": self.loads}
-        data |= {"margins": least, "unbalanced": self.unbalanced.max(initial=0.0)}
-        shown = (Verdict(self.holds, self.message, "holds"), Facts([*torques, *margins]))
-        return Sheet("Static gait of", self.plant.name, (*shown, *(Data(key, value) for key, value in data.items())))
+        known = hidden(message=self.message, motion=self.motion, torques=self.torques, loads=self.loads, margins=least)
+        parts = (Verdict(self.holds, self.message, "holds"), Facts([*torques, *margins]), known)
+        return Sheet("Static gait of", self.plant.name, (*parts, hidden(unbalanced=self.unbalanced.max(initial=0.0))))
 
     def postures_table(self) -> Table:
         """The coordinates, torques and foot loads of every posture."""
-        named = [(said("{name}", name=name), values) for name, values in self.motion.items()]
-        named += [(said("torque of {name}", name=name), values) for name, values in self.torques.items()]
-        named += [(said("force {name}", name=name), values) for name, values in self.loads.items()]
-        heads, values = zip(*named, strict=True)
-        return Table("", [Field("", head, form=6) for head in heads], [*zip(*values, strict=True)], "Postures")
+        named = {**self.motion, **{f"torque of {name}": values for name, values in self.torques.items()}}
+        named |= {f"force {name}": values for name, values in self.loads.items()}
+        columns = [Field("", said("{name}", name=name), form=6) for name in named]
+        return Table("", columns, [*zip(*named.values(), strict=True)], "Postures")
 
 
 def static_gait(

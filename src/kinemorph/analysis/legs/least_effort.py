@@ -34,7 +34,7 @@ from kinemorph.model.robot import Robot, not_a_model
 from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant as plant_of
-from kinemorph.sheet import Data, Field, Sheet, Table, Verdict, fields
+from kinemorph.sheet import Field, Sheet, Table, Verdict, fields, hidden
 from kinemorph.shown import Shown
 from kinemorph.words import counted, did_you_mean, quoted
 
@@ -71,14 +71,16 @@ class LeastEffort(Shown):
     def sheet(self) -> Sheet:
         """The forces of the feet and the torques of the joints, if there are such."""
         forces = [(name, *force, self.margins[name]) for name, force in self.forces.items()]
-        parts = (
-            Verdict(bool(self), self.message),
-            Data("message", self.message),
-            Data("effort", self.effort),
-            Table("forces", FORCE, forces, "Forces of the ground on the feet"),
-            Table("torques", TORQUE, [*self.torques.items()], "Torques of the joints"),
+        return Sheet(
+            "Least effort of",
+            self.name,
+            (
+                Verdict(bool(self), self.message),
+                hidden(message=self.message, effort=self.effort),
+                Table("forces", FORCE, forces, "Forces of the ground on the feet"),
+                Table("torques", TORQUE, [*self.torques.items()], "Torques of the joints"),
+            ),
         )
-        return Sheet("Least effort of", self.name, parts)
 
 
 class _Touch(NamedTuple):

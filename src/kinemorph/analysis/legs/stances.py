@@ -145,14 +145,18 @@ class Stances(ShownStances):
         keys = ("leg", "number", "touchdown", "liftoff", "stride", "duty", "impulse", "peak")
         means = [(leg, one.count, one.duration, one.duty, *one.impulse, *one.peak) for leg, one in self.means().items()]
         told = said("{n} stance of {m} legs.", "{n} stances of {m} legs.", n=len(self), m=len(self.legs))
-        parts = (
-            Note(told),
-            Facts([(INTEGRATED, self.integrated)]),
-            Data("legs", self.legs),
-            Data("stances", [{key: getattr(one, key) for key in keys} for one in self.all]),
-            Table("", MEANS, means, "Means"),
+        return Sheet(
+            "Stances of",
+            self.name,
+            (
+                Note(told),
+                Facts([(INTEGRATED, self.integrated)]),
+                Data("legs", self.legs),
+                Data("stances", [{key: getattr(one, key) for key in keys} for one in self.all]),
+                Table("", MEANS, means, "Means"),
+            ),
+            "run",
         )
-        return Sheet("Stances of", self.name, parts, "run")
 
 
 def stances(run: Trajectory, feet: Feet = None, *, after: float = 0.0, shortest: float = 0.0) -> Stances:

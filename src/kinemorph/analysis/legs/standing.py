@@ -34,17 +34,10 @@ from kinemorph.model.parameter import Parameter, evaluate
 from kinemorph.model.robot import not_a_model
 from kinemorph.model.system import System
 from kinemorph.plants.robot_plant import plant
-from kinemorph.sheet import Facts, Field, Note, Sheet, Table, said
 from kinemorph.shown import ShownStanding
 from kinemorph.words import counted, did_you_mean, quoted
 
 GAIN = "standing gain"  # the name of the stiffness as a parameter of the plant
-SLIPS = Field("slip_gain", "feet slip below", "N m/rad", 3)
-COLUMNS = (
-    Field("gain", "stiffness of joints", "N m/rad"),
-    Field("effort", "effort of all legs", "N^2 m^2"),
-    Field("grip", "largest grip of a foot"),
-)
 TOLERANCE = 1e-14  # of forces, relative to the stiffness of joints, which is far above the torques
 
 
@@ -82,16 +75,6 @@ class StandingCurve(ShownStanding):
         slips = "" if np.isnan(self.slip_gain) else f", feet slip below {self.slip_gain:.3g} N m/rad"
         counts = f"{counted(len(self.gains), 'gain')} from {span}, {counted(len(self.legs), 'leg')}"
         return f"<StandingCurve of '{self.name}': {counts}{slips}>"
-
-    def sheet(self) -> Sheet:
-        """The efforts of all legs and the largest grip of a foot for each gain, and where feet begin to slip."""
-        span = {"n": len(self.gains), "high": float(self.gains.max()), "low": float(self.gains.min())}
-        ends = "from {high} to {low} N m/rad, {m} legs."
-        told = said(f"{{n}} gain {ends}", f"{{n}} gains {ends}", **span, m=len(self.legs))
-        slips = [] if np.isnan(self.slip_gain) else [(SLIPS, self.slip_gain)]
-        rows = [*zip(self.gains, self.efforts.sum(axis=1), self.grips.max(axis=1), strict=True)]
-        parts = (Note(told), Facts(slips), Note(self.message, "warning", "message"), Table("gains", COLUMNS, rows))
-        return Sheet("Standing of", self.name, parts)
 
     def column(self, leg: str) -> int:
         """The index of a leg in `legs`. Raises ModelError for a name that is not one of them."""

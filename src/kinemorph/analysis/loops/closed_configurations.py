@@ -26,7 +26,7 @@ from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.model.configuration import neutral
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
-from kinemorph.sheet import Data, Field, Sheet, Table, Verdict, said
+from kinemorph.sheet import Field, Sheet, Table, Verdict, hidden, said
 from kinemorph.shown import Shown
 from kinemorph.words import counted, listed, quoted
 
@@ -71,14 +71,13 @@ class ClosedConfigurations(Shown, Sequence[ClosedConfiguration]):
             Field("", said("{name}", name=name), unit, 8) for name, unit in zip(names, self.robot.q_units, strict=True)
         ]
         rows = [(k, one.branch, *(round(float(x), 12) + 0.0 for x in one.q)) for k, one in enumerate(self)]
-        data = {"complete": self.complete, "most": self.most, "held": self.held, "q_names": names}
-        data |= {"message": self.message, "modes": [{"branch": one.branch, "q": one.q} for one in self]}
-        parts = (
-            Verdict(len(self) > 0, self.message),
-            *(Data(key, value) for key, value in data.items()),
-            Table("", columns, rows),
+        modes = [{"branch": one.branch, "q": one.q} for one in self]
+        known = hidden(complete=self.complete, most=self.most, held=self.held, q_names=names, modes=modes)
+        return Sheet(
+            "Closed configurations of",
+            self.robot.name,
+            (Verdict(len(self) > 0, self.message), hidden(message=self.message), known, Table("", columns, rows)),
         )
-        return Sheet("Closed configurations of", self.robot.name, parts)
 
     def __len__(self) -> int:
         return len(self.modes)

@@ -33,7 +33,7 @@ from kinemorph.model.configuration import difference, integrate, neutral
 from kinemorph.model.couplings import followers
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
-from kinemorph.sheet import Data, Facts, Field, Sheet, Table, Verdict, fields
+from kinemorph.sheet import Facts, Field, Sheet, Table, Verdict, fields, hidden
 from kinemorph.shown import Shown
 from kinemorph.words import counted
 
@@ -104,14 +104,17 @@ class Mobility(Shown):
         values = (self.dof, self.independent, self.condition, self.rows, self.rank, self.smallest, self.singular)
         rows = [(name, count, self.redundant.get(name, ())) for name, count in self.constraints.items()]
         places = [*zip(self.robot.q_names, self.q, self.robot.q_units, strict=True)]
-        parts = (
-            Verdict(self.closed, self.message, "closed"),
-            *(Data("message", self.message), Data("instantaneous", self.instantaneous)),
-            Facts([*zip(FACTS, values, strict=True)]),
-            Table("constraints", CONSTRAINT, rows, "Constraints"),
-            Table("q", fields("name value unit"), places, "Where this was found"),
+        return Sheet(
+            "Mobility of",
+            self.robot.name,
+            (
+                Verdict(self.closed, self.message, "closed"),
+                hidden(message=self.message, instantaneous=self.instantaneous),
+                Facts([*zip(FACTS, values, strict=True)]),
+                Table("constraints", CONSTRAINT, rows, "Constraints"),
+                Table("q", fields("name value unit"), places, "Where this was found"),
+            ),
         )
-        return Sheet("Mobility of", self.robot.name, parts)
 
 
 def mobility(model: Robot | System | Dynamics, q: Configuration | None = None) -> Mobility:

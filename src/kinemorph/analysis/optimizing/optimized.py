@@ -10,7 +10,7 @@ from typing import Any
 
 from kinemorph.analysis.optimizing.design_problem import History
 from kinemorph.analysis.optimizing.unknowns import Unknowns
-from kinemorph.sheet import QUANTITIES, Data, Facts, Field, Sheet, Table, Verdict, fields
+from kinemorph.sheet import QUANTITIES, Facts, Field, Sheet, Table, Verdict, fields, hidden
 from kinemorph.shown import ShownOptimized
 
 DESIGNS = Field("designs", "designs that were measured")
@@ -68,15 +68,17 @@ class Optimized(ShownOptimized):
         held = [(name, _finite(value), _finite(self.margins[name])) for name, value in self.conditions.items()]
         cost, iterations = fields("cost iterations")
         facts = [(cost, _finite(self.cost)), (iterations, self.iterations), (DESIGNS, len(self.history.costs))]
-        data = {"message": self.message, "at": self.at, "search": self.search}
-        parts = (
-            Verdict(self.found, self.message, "found"),
-            *(Data(key, value) for key, value in data.items()),
-            Facts(facts),
-            Table("values", CHOSEN, chosen, "Chosen"),
-            Table("conditions", CONDITION, held, "Conditions"),
+        return Sheet(
+            "Least cost of",
+            self.name,
+            (
+                Verdict(self.found, self.message, "found"),
+                hidden(message=self.message, at=self.at, search=self.search),
+                Facts(facts),
+                Table("values", CHOSEN, chosen, "Chosen"),
+                Table("conditions", CONDITION, held, "Conditions"),
+            ),
         )
-        return Sheet("Least cost of", self.name, parts)
 
 
 def _finite(value: float) -> float | None:

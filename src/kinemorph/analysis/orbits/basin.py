@@ -16,7 +16,7 @@ from kinemorph.analysis.orbits.periodic_orbit import Orbit
 from kinemorph.analysis.orbits.return_map import ReturnMap, Steps, coordinates_table, edges_of, named_values, place_of
 from kinemorph.analysis.small_motions.linearize import Model
 from kinemorph.errors import ShapeError, UnsupportedError
-from kinemorph.sheet import Data, Facts, Field, Sheet, Table, fields
+from kinemorph.sheet import Facts, Field, Sheet, Table, fields, hidden
 from kinemorph.shown import ShownOrbits
 from kinemorph.words import counted
 
@@ -43,9 +43,8 @@ class Basin(ShownOrbits):
     cycles: int
 
     def __repr__(self) -> str:
-        shares = [f"attractor {k}: {self.share(k):.2%}" for k in range(1, len(self.attractors) + 1)]
-        shares += [f"undecided: {self.share(UNDECIDED):.2%}", f"fell: {self.share(FELL):.2%}"]
-        return f"<Basin of '{self.map.name}': {counted(self.labels.size, 'start')}; {', '.join(shares)}>"
+        found = counted(len(self.attractors), "attractor")
+        return f"<Basin of '{self.map.name}': {counted(self.labels.size, 'start')}, {found}>"
 
     def sheet(self) -> Sheet:
         """The starts, the attractors with the shares of the starts that reach them, and the shares of the others."""
@@ -55,23 +54,29 @@ class Basin(ShownOrbits):
             (k, self.share(k), len(one), [f"{x['name']} = {x['value']:.6g}" for x in where], where)
             for k, (one, where) in enumerate(zip(self.attractors, at, strict=True), start=1)
         ]
-        columns = (Field("label", "attractor"), Field("share", "share of starts", form=".2%"))
-        columns += (
+        columns = (
+            Field("label", "attractor"),
+            Field("share", "share of starts", form=".2%"),
             cycles._replace(head="repeats after cycles"),
             Field("", "at", form="name"),
             Field("coordinates", ""),
         )
-        others = {"undecided": ("undecided", UNDECIDED), "fell": ("do not return", FELL)}
-        shares = [(Field(key, head, form=".2%"), self.share(label)) for key, (head, label) in others.items()]
-        axes = [(one, axis, len(axis), axis[0], axis[-1]) for one, axis in zip(self.names, self.axes, strict=True)]
-        ends = (Field("", "values"), Field("", "from", form=6), Field("", "to", form=6))
-        parts = (
-            Facts([(cycles, self.cycles), (edges, edges_of(self.map)), *shares]),
-            Table("axes", (name, Field("values", ""), *ends), axes, "Starts"),
-            Table("attractors", columns, rows, "Attractors"),
-            Data("labels", self.labels),
+        axes = [
+            (one, axis, f"{len(axis)} values from {axis[0]:.6g} to {axis[-1]:.6g}")
+            for one, axis in zip(self.names, self.axes, strict=True)
+        ]
+        undecided, fell = Field("undecided", "undecided", form=".2%"), Field("fell", "do not return", form=".2%")
+        shares = [(undecided, self.share(UNDECIDED)), (fell, self.share(FELL))]
+        return Sheet(
+            "Basin of",
+            self.map.name,
+            (
+                Facts([(cycles, self.cycles), (edges, edges_of(self.map)), *shares]),
+                Table("axes", (name, Field("values", ""), Field("", "starts", form="sentence")), axes),
+                Table("attractors", columns, rows, "Attractors"),
+                hidden(labels=self.labels),
+            ),
         )
-        return Sheet("Basin of", self.map.name, parts)
 
     def share(self, label: int) -> float:
         """The share of starts with this label."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from kinemorph.analysis.orbits.flow_map import as_map
 from kinemorph.analysis.orbits.return_map import ReturnMap, Steps, edges_of, named_values, place_of
 from kinemorph.analysis.small_motions.linearize import Model
 from kinemorph.errors import ShapeError, UnsupportedError
-from kinemorph.sheet import Data, Field, Note, Sheet, Table, Text, said
+from kinemorph.sheet import Field, Note, Sheet, Table, Text, hidden, said
 from kinemorph.shown import ShownOrbits
 from kinemorph.words import counted
 
@@ -51,29 +52,29 @@ class BifurcationDiagram(ShownOrbits):
     def sheet(self) -> Sheet:
         """The ranges of values whose motions repeat after equally many cycles, and why motions are lost."""
         counts = self.periods(SAME)
-        starts = [k for k in range(len(counts)) if k == 0 or counts[k] != counts[k - 1]]
-        ends = [*starts[1:], len(counts)]
-        spans = [
-            (self.values[k], self.values[end - 1], end - k, _repeating(counts[k]))
-            for k, end in zip(starts, ends, strict=True)
-        ]
+        spans = []
+        for count, group in groupby(range(len(counts)), counts.__getitem__):
+            first, *others = group
+            spans.append((self.values[first], self.values[[first, *others][-1]], 1 + len(others), _repeating(count)))
         columns = (Field("", "from", form=6), Field("", "to", form=6), Field("", "values"), REPEATS)
         each = zip(self.values, counts, self.z, strict=True)
         values = [
             {"value": value, "cycles": count, "z": [] if count < 0 else z, "message": self.messages.get(k, "")}
             for k, (value, count, z) in enumerate(each)
         ]
-        data = {"parameter": self.parameter, "coordinates": [column.name for column in self.map.columns]}
-        data |= {"edges": edges_of(self.map), "values": values}
-        parts = (
-            *(Data(key, value) for key, value in data.items()),
-            Table("", columns, spans, said("Values of {name}", name=self.parameter)),
-            *(
-                Note(said("{n} value is lost: {why}", "{n} values are lost: {why}", n=n, why=why), "warning")
-                for why, n in Counter(self.messages.values()).most_common(1)
+        names = [column.name for column in self.map.columns]
+        return Sheet(
+            "Bifurcation diagram of",
+            self.map.name,
+            (
+                hidden(parameter=self.parameter, coordinates=names, edges=edges_of(self.map), values=values),
+                Table("", columns, spans, said("Values of {name}", name=self.parameter)),
+                *(
+                    Note(said("{n} value is lost: {why}", "{n} values are lost: {why}", n=n, why=why), "warning")
+                    for why, n in Counter(self.messages.values()).most_common(1)
+                ),
             ),
         )
-        return Sheet("Bifurcation diagram of", self.map.name, parts)
 
     def __getitem__(self, name: str) -> Array:
         """One coordinate at the recorded returns, shape (B, keep)."""

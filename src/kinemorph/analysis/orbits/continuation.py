@@ -23,7 +23,7 @@ from kinemorph.analysis.orbits.periodic_orbit import STABLE, Orbit, orbit_at
 from kinemorph.analysis.orbits.return_map import Piece, ReturnMap, coordinates_table, place_of
 from kinemorph.analysis.orbits.shooting import Closure, closure, parted
 from kinemorph.errors import UnsupportedError
-from kinemorph.sheet import Data, Facts, Field, Note, Sheet, Table, said
+from kinemorph.sheet import Facts, Field, Note, Sheet, Table, hidden, said
 from kinemorph.shown import ShownOrbits
 from kinemorph.words import counted
 
@@ -91,16 +91,21 @@ class Branch(ShownOrbits):
             Field("coordinates", ""),
         )
         told = said("{n} orbit along {name}.", "{n} orbits along {name}.", n=len(self), name=self.parameter)
-        parts = (
-            *(Data(key, value) for key, value in {"parameter": self.parameter, "unit": self.unit}.items()),
-            Note(told),
-            Facts(
-                [(Field("", "first point", form="sentence"), first), (Field("", "last point", form="sentence"), last)]
+        return Sheet(
+            "Branch of",
+            cycle.name,
+            (
+                hidden(parameter=self.parameter, unit=self.unit, ends=self.ends),
+                Note(told),
+                Facts(
+                    [
+                        (Field("", "first point", form="sentence"), first),
+                        (Field("", "last point", form="sentence"), last),
+                    ]
+                ),
+                Table("special", columns, rows, "Special points"),
             ),
-            Data("ends", self.ends),
-            Table("special", columns, rows, "Special points"),
         )
-        return Sheet("Branch of", cycle.name, parts)
 
     def orbits_table(self) -> Table:
         """All orbits, in the order of the branch."""

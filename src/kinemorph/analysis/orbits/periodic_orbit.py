@@ -20,7 +20,7 @@ from kinemorph.analysis.orbits.return_map import Piece, ReturnMap, coordinates_t
 from kinemorph.analysis.orbits.shooting import Closure, closure, newton, parted
 from kinemorph.analysis.small_motions.linearize import Model
 from kinemorph.errors import UnsupportedError
-from kinemorph.sheet import QUANTITIES, STABILITY, Data, Facts, Field, Sheet, Table, Verdict, fields
+from kinemorph.sheet import QUANTITIES, STABILITY, Facts, Field, Sheet, Table, Verdict, fields, hidden
 from kinemorph.shown import ShownOrbits
 from kinemorph.words import counted
 
@@ -79,22 +79,26 @@ class Orbit(ShownOrbits):
                 (STABLE, self.stable),
                 *facts,
             ]
-        data = {"message": self.message, "period": self.period, "stable": self.stable}
-        data |= {"residual": self.residual if self.found else None, "parameters": self.parameters}
+        known = hidden(message=self.message, period=self.period, stable=self.stable, parameters=self.parameters)
+        residual = hidden(residual=self.residual if self.found else None)
         values = self.multipliers
-        parts = (
-            Verdict(self.found, self.message, "found"),
-            *(Data(key, value) for key, value in data.items()),
-            Facts(facts),
-            coordinates_table(self.map, self.z, BEGINS if self.found else "Where the search ended"),
-            Table(
-                "multipliers",
-                fields("magnitude real imag name", name="mostly"),
-                [*zip(abs(values), values.real, values.imag, self.multiplier_names, strict=True)],
-                "Multipliers",
+        return Sheet(
+            "Orbit of",
+            self.map.name,
+            (
+                Verdict(self.found, self.message, "found"),
+                known,
+                residual,
+                Facts(facts),
+                coordinates_table(self.map, self.z, BEGINS if self.found else "Where the search ended"),
+                Table(
+                    "multipliers",
+                    fields("magnitude real imag name", name="mostly"),
+                    [*zip(abs(values), values.real, values.imag, self.multiplier_names, strict=True)],
+                    "Multipliers",
+                ),
             ),
         )
-        return Sheet("Orbit of", self.map.name, parts)
 
     @cached_property
     def _eigen(self) -> tuple[Complex, Complex]:

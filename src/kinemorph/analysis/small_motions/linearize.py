@@ -122,12 +122,15 @@ class Linearization(Shown):
         rest = "At an equilibrium" if self.at_rest else "At a state that is not an equilibrium"
         sides = {"A": (states, states), "B": (states, inputs)}
         sides |= {"C": (self.output_columns, states), "D": (self.output_columns, inputs)}
-        parts = (
-            Note(f"{rest}: {listed(counts)}."),
-            Note("ds/dt = A s + B u + drift, y = C s + D u"),
-            *(named_matrix(name, getattr(self, name), *both) for name, both in sides.items()),
+        return Sheet(
+            "Linearization of",
+            self.plant.name,
+            (
+                Note(f"{rest}: {listed(counts)}."),
+                Note("ds/dt = A s + B u + drift, y = C s + D u"),
+                *(named_matrix(name, getattr(self, name), *both) for name, both in sides.items()),
+            ),
         )
-        return Sheet("Linearization of", self.plant.name, parts)
 
     @property
     def output_columns(self) -> tuple[Column, ...]:

@@ -69,8 +69,9 @@ def robot_tables(data: Data) -> Parts:
         parts.append(grid_of("frames", data["frames"], {"frame": "{name}", "on body": "{body}"}))
     parts += coupling_tables(data["couplings"])
     if data.get("mobility"):
-        columns = {"constraint": "{name}", "rows": "{rows}", "redundant rows": lambda row: ", ".join(row["redundant"])}
-        parts.append(grid_of("constraints", data["mobility"]["constraints"], columns, ("rows",)))
+        rows: dict[str, Any] = {"constraint": "{name}", "rows": "{rows}"}
+        rows |= {"redundant rows": lambda row: ", ".join(row["redundant"])}
+        parts.append(grid_of("constraints", data["mobility"]["constraints"], rows, ("rows",)))
     parts += [*element_tables(data.get("elements", [])), *phase_tables(data.get("automaton"))]
     if data["dependents"]:
         columns = {"dependent": "{name}", "formula": "{formula}", "unit": "{unit}"}
