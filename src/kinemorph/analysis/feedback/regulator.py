@@ -68,7 +68,7 @@ class Regulator(Shown):
         gains, at = self.K, "K, transposed"
         if self.times is None:
             held = zip(inputs, self.u + 0.0, strict=True)
-            facts += [(Field("", said("u0: {name}", name=one.name), one.unit), float(value)) for one, value in held]
+            facts += [(Field("", said("u0 of {name}", name=one.name), one.unit), float(value)) for one, value in held]
         else:
             over = f"t = {self.times[0]:g} to {self.times[-1]:g} s, {len(self.times)} times"
             gains, at = gains[0], f"K at the start, transposed ({over})"
