@@ -1,7 +1,7 @@
 """Methods of models and results that call functions of higher layers, such as plotting and saving.
 
 An object of a class that inherits from `Shown` is shown in notebooks as a card, a short HTML summary.
-`display.notebooks.card_of` is a `singledispatch` function, so a class of your own gets a card by `card_of.register`.
+A class of your own with a method `sheet`, which returns a `kinemorph.sheet.Sheet`, is shown by every face.
 `ShownSystem` adds a method that carries out runs, `ShownRuns` methods to plot and show them, `ShownRun` one to save a
 run; `ShownOrbits`, `ShownGaits`, `ShownStances` and all others have one to plot themselves. Each method only calls the
 function named in its docstring. This is the only file that imports from layers above its own.

@@ -26,7 +26,10 @@ def failed(run, t, *words):
         ([math.nan], "'q1' is nan; expected a finite number"),
         ([math.inf], "'q1' is inf; expected a finite number"),
         ([0.0, 0.0], "u has shape (2,); expected (1,)"),
-        (["much"], "is ['much']; expected 1 numbers"),
+        (
+            ["much"],
+            "u 'q1': 'much' is not a number with a unit such as '1 N m'. Correct it, or give a plain number in N m",
+        ),
         (None, "is None; expected 1 numbers"),
         ({"q1": [0.0, 1.0]}, "cannot be used as inputs u"),
         ({"knee": 0.0}, "has no input 'knee'"),

@@ -51,7 +51,7 @@ class Poles(Shown):
     `modal_mass`    (n,): conj(psi)^T M psi [kg or kg m^2]; None without mass matrix
     `vectors`       (n, ns): the motion of each pole in all states s = [w, v, x], scaled like its shape
     `note`          a remark on the poles; "" where there is none
-    `about`         what the state is, as str(about): "the given state", "the equilibrium at elbow = 0.3"
+    `place`         what the state is; `about` as text: "the given state", "the equilibrium at elbow = 0.3"
     """
 
     values: Complex
@@ -63,13 +63,18 @@ class Poles(Shown):
     plant: Plant
     point: Point
     note: str = ""
-    about: Said = GIVEN
+    place: Said = GIVEN
 
     def __len__(self) -> int:
         return len(self.values)
 
     def __repr__(self) -> str:
         return f"<Poles of '{self.plant.name}': {len(self)}>"
+
+    @property
+    def about(self) -> str:
+        """What the state is about which the plant moves: "the given state", "the equilibrium at elbow = 0.3"."""
+        return str(self.place)
 
     @property
     def q(self) -> Array:
@@ -131,7 +136,7 @@ class Poles(Shown):
             "{n} of {m} poles grows: unstable.", "{n} of {m} poles grow: unstable.", n=len(growing), m=len(self)
         )
         caption = "Poles in the complex plane, with lines of constant damping ratio and of constant frequency."
-        parts: list[Part] = [Data("q", self.q), Note(said("Linearized about {state}.", state=self.about))]
+        parts: list[Part] = [Data("q", self.q), Note(said("Linearized about {state}.", state=self.place))]
         if rows:
             parts += [Verdict(not growing, told if growing else "No pole grows.")]
             parts += [Points(self.values, growing, caption, note=self.note)]
@@ -150,7 +155,7 @@ class Poles(Shown):
         modal = [{"number": k + 1, "real": self.shapes[k].real, "imaginary": self.shapes[k].imag} for k in modes]
         parts: tuple[Part, ...] = (
             hidden(q=self.q, poles=rows, coordinates=coordinates, shapes=modal),
-            Note(said("Linearized about {state}.", state=self.about)),
+            Note(said("Linearized about {state}.", state=self.place)),
             Note(self.note, "note", "note"),
             Table("", columns, shapes),
             *self._pose(),
@@ -236,9 +241,9 @@ def poles(
     if q is None and v is None and x is None and m is None:
         from kinemorph.analysis.small_motions.usual_point import usual_point
 
-        point, about, why = usual_point(plant, u=u, p=p, t=t)
+        point, place, why = usual_point(plant, u=u, p=p, t=t)
         found = poles(plant, **vars(point), window=window)
-        return replace(found, about=about, note=why and f"{why} {found.note}")
+        return replace(found, place=place, note=why and f"{why} {found.note}")
     given = state_at(model, plant, t, q=q, v=v, x=x, u=u, p=p, m=m)
     slopes, point = slopes_of(plant), closed_point(plant, **given, t=t)
     if plant.dynamics is None and not point.v.any():  # equations may lack inertia, which does not matter at rest

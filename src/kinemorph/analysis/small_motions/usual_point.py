@@ -24,7 +24,7 @@ class UsualPoint(NamedTuple):
     """The state, what it is called, and why it is no equilibrium; "" where it is one, or a steady motion."""
 
     point: Point
-    about: Said
+    place: Said
     note: str = ""
 
 

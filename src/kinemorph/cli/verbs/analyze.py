@@ -298,9 +298,7 @@ def _poles(system: System, state: StateOptions, band: tuple[float, float] | None
     q, v = state.values("q") or state.start, state.values("v")
     found = poles(system, q, v, window=band, **_acting(system, state))
     if q is None and v is None:
-        missing = (
-            f"no equilibrium of {system.name} was found, so it is " if str(found.about) == "the initial state" else ""
-        )
+        missing = f"no equilibrium of {system.name} was found, so it is " if found.about == "the initial state" else ""
         say(f"note: {missing}linearized about {found.about}; --q chooses another state")
     return found
 

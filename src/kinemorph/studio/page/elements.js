@@ -122,10 +122,14 @@ export function tick(label, checked, onchange, properties = {}) {
   return make("label", { class: "tick" }, box, " ", label);
 }
 
-/** A table with a caption. `head` are texts; `rows` are lists of texts or elements; `mark(row)` gives attributes. */
+/**
+ * A table with a caption. `head` are texts; `rows` are lists of texts or elements; `mark(row)` gives attributes. Without a
+ * caption, its heads are its name for those who do not see it.
+ */
 export function tableOf({ caption, head = [], rows, mark = () => ({}), headed = false }) {
-  return make("div", { class: "scrolled", tabIndex: 0, role: "region", "aria-label": caption },
-    make("table", {}, make("caption", {}, caption),
+  const name = caption || head.filter(Boolean).join(", ") || rows.map(([first]) => first).join(", ");
+  return make("div", { class: "scrolled", tabIndex: 0, role: "region", "aria-label": name },
+    make("table", {}, caption ? make("caption", {}, caption) : null,
       head.length ? make("thead", {}, make("tr", {}, head.map((text) => make(text ? "th" : "td", text ? { scope: "col" } : {}, text)))) : null,
       make("tbody", {}, rows.map((row, k) => make("tr", mark(row, k), row.map((cell, c) =>
         make(headed && c === 0 ? "th" : "td", headed && c === 0 ? { scope: "row" } : {}, cell)))))));

@@ -30,10 +30,10 @@ def _blocks(subject: Subject, words: Words) -> list[Block]:
     rest = subject.equilibrium
     try:
         if not isinstance(rest, KinemorphError) and rest:
-            found = replace(poles(subject.model, q=rest.q, x=rest.x, m=rest.m), about=said("the equilibrium"))
+            found = replace(poles(subject.model, q=rest.q, x=rest.x, m=rest.m), place=said("the equilibrium"))
         else:
             q = subject.model.settings.q or initial_configuration(subject.robot)
-            found = replace(poles(subject.model, q=q), about=said("the initial state, as no equilibrium was found"))
+            found = replace(poles(subject.model, q=q), place=said("the initial state, as no equilibrium was found"))
     except KinemorphError as error:
         return [Paragraph((words("The poles cannot be computed. The program says: "), Code(str(error))), "warning")]
     if not len(found):  # all motions are prescribed
