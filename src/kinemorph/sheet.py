@@ -57,6 +57,8 @@ class Field(NamedTuple):
     `key`    its name in JSON; with "" it is for people only
     `head`   what people read; with "" it is for programs only. A name of the user is said("{name}", name=name)
     `unit`   "m", "rad/s"; "" for none
+
+    A value may be a list of such values.
     """
 
     key: str
@@ -89,6 +91,20 @@ QUANTITIES = {
         Field("deviation", "standard deviation", form=3),
         Field("data_share", "share of the data", form=".1%"),
         Field("error", "error", "of the norm of all measured forces", ".2%"),
+        Field("magnitude", "magnitude", form=9),
+        Field("real", "real part", form=9),
+        Field("imag", "imaginary part", form=9),
+        Field("period", "period", "s", 10),
+        Field("cycles", "cycles"),
+        Field("edges", "edges of a cycle", form="name"),
+        Field("starts", "starts"),
+        Field("steps", "steps"),
+        Field("cost", "cost", form=10),
+        Field("duration", "duration", "s", 6),
+        Field("speed", "speed", "m/s", 4),
+        Field("leg", "leg", form="name"),
+        Field("margin", "margin", form=6),
+        Field("condition", "condition", form="name"),
     )
 }
 DETERMINED = Field("determined", "determined", form={True: "yes", False: "no", None: "hardly"})
@@ -208,9 +224,14 @@ class Data(NamedTuple):
         return {self.key: plain(self.value)}
 
 
-def attributes(result: Any, keys: str) -> tuple[Data, ...]:
+def hidden(**values: Any) -> Facts:
+    """Values for programs only, by their keys."""
+    return Facts([(Field(key, ""), value) for key, value in values.items()])
+
+
+def attributes(result: Any, keys: str) -> Facts:
     """Attributes of a result by their names, for programs only."""
-    return tuple(Data(key, getattr(result, key)) for key in keys.split())
+    return hidden(**{key: getattr(result, key) for key in keys.split()})
 
 
 Part: TypeAlias = Facts | Table | Note | Verdict | Pose | Points | Data

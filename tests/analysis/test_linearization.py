@@ -170,24 +170,24 @@ def test_linear_equations_come_back_as_they_are() -> None:
 
 
 def test_matrices_are_printed_with_names_and_units() -> None:
-    """FINDINGS D6."""
-    text = str(linearize(library.crane(), outputs=["w.x"]))
-    assert text.splitlines()[0] == "Linearization of 'crane' at an equilibrium: 4 states, 2 inputs, 1 output"
+    found = linearize(library.crane(), outputs=["w.x"])
+    text = str(found)
+    assert text.splitlines()[:2] == ["Linearization of crane", "At an equilibrium: 4 states, 2 inputs, 1 output."]
     rows = {line.split(" [")[0].strip(): line.split() for line in text.splitlines()}
     assert rows["v.theta"][-2:] == ["-0.5", "1.5"]  # B
-    assert text.split("\nC\n")[1].splitlines() == [
-        "           w.x [m]  w.theta [rad]  v.x [m/s]  v.theta [rad/s]",
-        "  w.x [m]        1              0          0                0",
-        "D",
-        "           x [N]  theta [N m]",
-        "  w.x [m]      0            0",
+    assert [line.split() for line in text.split("\nC\n")[1].splitlines() if line.strip("-")] == [
+        ["w.x", "[m]", "w.theta", "[rad]", "v.x", "[m/s]", "v.theta", "[rad/s]"],
+        ["w.x", "[m]", "1", "0", "0", "0"],
+        ["D"],
+        ["x", "[N]", "theta", "[N", "m]"],
+        ["w.x", "[m]", "0", "0"],
     ]
-    assert text in linearize(library.crane(), outputs=["w.x"])._repr_html_().replace("&#x27;", "'")
+    assert "w.theta [rad]" in found._repr_html_() and "4 states, 2 inputs, 1 output." in found._repr_html_()
     large = str(linearize(library.chain(10)))
-    assert "A (20 rows, 20 columns; the first 16 and 10 are shown)" in large
+    assert "20 rows, 20 columns; the first 16 and 10 are shown." in large
     assert max(map(len, large.splitlines())) < 180
-    assert "not an equilibrium" in str(linearize(library.crane(), q=[0.0, 0.3]))
-    assert str(linearize(library.crane(), outputs=())).endswith("C: none\nD: none")
+    assert "At a state that is not an equilibrium" in str(linearize(library.crane(), q=[0.0, 0.3]))
+    assert "0 outputs." in str(linearize(library.crane(), outputs=()))
 
 
 def test_states_of_other_libraries_have_names(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,9 @@ def test_gait_maps_counts_clusters() -> None:
     assert sum(row["starts"] for row in data["outcomes"]) == 40
     assert data["outcomes"][0]["kind"] == "3 clusters, period 2" and data["outcomes"][0]["sizes"]
     text = run(*asked).stdout
-    assert all(word in text for word in ("ring, epsilon = 0.5", "3 clusters, period 2", "in phase, period 3"))
+    shown = " ".join(text.split())
+    assert "f(x) r x (1 - x) r 3.83 coupling ring epsilon 0.5 starts 40 steps 20,000" in shown
+    assert all(word in shown for word in ("outcome starts share", "3 clusters, period 2", "in phase, period 3"))
 
 
 def test_a_robot_follows_a_gait(tmp_path: Path) -> None:
@@ -63,7 +65,7 @@ def test_a_robot_that_is_free_tells_how_far_it_went(kind: str) -> None:
     assert data["gait"]["displacement"][2] == pytest.approx(-0.5 * 9.81 * 0.25, rel=0.05)
     assert max(row["off"] for row in data["gait"]["joints"]) < 0.05
     text = run("gait", "hexapod24", "--kind", kind, "--time", "0.5")
-    assert "from its initial position" in text.stdout and "it falls" in text.stderr
+    assert "distance from its initial position" in text.stdout and "it falls" in text.stderr
 
 
 @pytest.mark.slow

@@ -45,3 +45,36 @@ def test_actuation_has_its_joints() -> None:
 def test_what_cannot_be_split_is_said(arguments: tuple[str, ...], message: str) -> None:
     result = run("derive", "four_bar", *arguments, "--emit", "graph")
     assert result.exit_code != 0 and message in " ".join(result.stderr.split())
+
+
+def test_tables_say_what_was_counted_and_closed() -> None:
+    shown = [run("analyze", "four_bar", *what).stdout for what in (("mobility",), ("assembly", "--lock", "q1"))]
+    lines = [" ".join(line.split()) for line in "".join(shown).splitlines()]
+    assert [line for line in lines if line.strip("─ ")] == SHOWN.strip().splitlines()
+
+
+SHOWN = """
+Mobility of four_bar
+Robot 'four_bar' has 1 degree of freedom: 3 of the cut tree minus 2 independent rows (of 5). Loop
+'closure': 3 of 5 rows redundant: point.z, parallel.x, parallel.y; planar mechanism.
+degrees of freedom 1
+independent joints q1
+condition of the others 2.25
+constraint rows 5
+independent rows 2
+smallest singular value, without units 0.5338
+singular no
+Constraints
+constraint rows redundant rows
+closure 5 point.z, parallel.x, parallel.y
+Where this was found
+coordinate value unit
+q1 0 rad
+q2 -0.8725738534 rad
+q3 -1.745147707 rad
+Closed configurations of four_bar
+2 closed configurations with q1 held, and there is no other within limits.
+number branch q1 [rad] q2 [rad] q3 [rad]
+0 + 0 -0.87257385 -1.7451477
+1 - 0 0.87257385 1.7451477
+"""

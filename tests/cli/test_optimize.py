@@ -38,7 +38,10 @@ def test_a_condition_that_nothing_meets_is_a_failure(arm: str) -> None:
     failed = run(*asked, "--condition", "q.hinge=2:")
     assert failed.exit_code == 1 and "Condition 'q.hinge' is broken" in " ".join(failed.stderr.split())
     text = run(*asked, "--condition", "q.hinge=-2:2").stdout
-    assert "Least cost of 'arm'" in text and "q.hinge" in text
+    shown = [" ".join(line.split()) for line in text.splitlines()]
+    assert shown[0] == "Least cost of arm" and shown[1].startswith("Least cost of 'arm': ")
+    assert {"Chosen", "name value lower upper", "Conditions", "condition value margin"} <= {*shown}
+    assert any(line.startswith("q.hinge ") for line in shown)
 
 
 def test_runs_of_a_model_file(arm: str) -> None:

@@ -8,4 +8,5 @@ audit             `audit`: whether a run conserves what its motion has to conser
 conserved_momenta which momenta a run has to conserve, and how well it did
 gait_clusters     `gait_clusters`: which coupled maps of a gait move in step
 with_gait         `with_gait`: a system with a gait and a controller that follows it
+followed_gait     how far a robot goes with a gait, and how well its joints follow it
 """

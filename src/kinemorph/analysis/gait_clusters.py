@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +28,8 @@ from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.loops.loop_builder import LoopBuilder
 from kinemorph.errors import KinemorphError, ModelError, Problem
 from kinemorph.mechanics.elements.gaits.map_steps import COUPLINGS, MAPS, coupled_step, map_problems, random_start
+from kinemorph.sheet import Facts, Field, Sheet, Table, fields
+from kinemorph.shown import Shown
 from kinemorph.words import did_you_mean
 
 LONGEST = 64  # the longest period that is searched for
@@ -39,6 +42,23 @@ MOST = {
     "values": 4096,
 }  # upper limits of the arguments
 AT_REST, IN_STEP, ALONE = "at rest", "synchronous chaos", "asynchronous"
+FACTS = (
+    Field("count", "maps"),
+    Field("formula", "f(x)", form="name"),
+    Field("r", "r"),
+    Field("coupling", "coupling", form="name"),
+    Field("epsilon", "epsilon"),
+    *fields("starts steps"),
+)
+OUTCOME = (
+    Field("kind", "outcome", form="name"),
+    *fields("starts"),
+    Field("share", "share", form=".1%"),
+    Field("sizes", ""),
+    Field("antiphase", "in antiphase"),
+    Field("seed", "a seed"),
+    Field("", "sizes of clusters", form="name"),
+)
 
 
 @dataclass(frozen=True)
@@ -78,7 +98,7 @@ class Orbit:
 
 
 @dataclass(frozen=True)
-class GaitClusters:
+class GaitClusters(Shown):
     """The orbits that coupled maps reach from many random initial states. Made by `gait_clusters`.
 
     `orbits` has one orbit for each of `seeds`; the other fields are the arguments of `gait_clusters`.
@@ -103,7 +123,7 @@ class GaitClusters:
         return tuple(seed for seed, orbit in zip(self.seeds, self.orbits, strict=True) if orbit.kind == kind)
 
     @property
-    def table(self) -> list[dict[str, object]]:
+    def table(self) -> list[dict[str, Any]]:
         """One row for each kind of orbit, the most frequent first.
 
         `kind`        its name
@@ -112,7 +132,7 @@ class GaitClusters:
         `antiphase`   how many of its orbits have two groups in antiphase
         `seed`        the first seed that leads to it
         """
-        rows: list[dict[str, object]] = []
+        rows: list[dict[str, Any]] = []
         for kind, starts in self.frequencies.items():
             orbits = [orbit for orbit in self.orbits if orbit.kind == kind]
             sizes = Counter("+".join(map(str, orbit.sizes)) for orbit in orbits)
@@ -128,12 +148,18 @@ class GaitClusters:
             )
         return rows
 
-    def __str__(self) -> str:
-        head = f"{self.count} {self.map} maps, r = {self.r:g}, {self.coupling} coupling {self.epsilon:g}, "
-        lines = [head + f"{len(self.orbits)} initial states, {self.steps} steps each"]
-        for row in self.table:
-            lines.append(f"{row['starts']:>6} {row['kind']}, groups of {', '.join(dict(row['sizes']))}")  # type: ignore[call-overload]
-        return "\n".join(lines)
+    def sheet(self) -> Sheet:
+        """The maps, and how many of the initial states led to each outcome."""
+        given = (self.count, MAPS[self.map].formula, self.r, self.coupling, self.epsilon, len(self.orbits), self.steps)
+        outcomes = [
+            (*row.values(), [f"{size} ({number})" for size, number in row["sizes"].items()]) for row in self.table
+        ]
+        return Sheet(
+            "Clusters of",
+            self.map,
+            (Facts([*zip(FACTS, given, strict=True)]), Table("outcomes", OUTCOME, outcomes)),
+            "map",
+        )
 
 
 def gait_clusters(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,9 @@ from kinemorph.cli.options.orbit_options import OrbitOptions, Range
 from kinemorph.cli.options.state_options import StateOptions
 from kinemorph.errors import KinemorphError
 from kinemorph.model.system import System
+from kinemorph.sheet import Sheet
 
-Found = tuple[dict[str, Any], Callable[[Any], list[Any]], list[Path], bool]  # data, tables, files, success
+Found = tuple[Sheet, list[Path], bool]  # what is shown, files, success
 VALUES, STARTS, CYCLES = 100, 64, 30  # values of a diagram, starts along an axis of a basin, cycles of a basin
 POSTURES = 37  # of a static gait
 
@@ -33,21 +33,19 @@ def of_orbits(system: System, what: str, state: StateOptions, options: OrbitOpti
 
 def _orbit(system: System, state: StateOptions, options: OrbitOptions, plot: Path | None) -> Found:
     from kinemorph.analysis.orbits.periodic_orbit import periodic_orbit
-    from kinemorph.display.tables import orbit_reports
 
     with working(f"searching for an orbit of {system.robot.name}"):
         found = periodic_orbit(system, cycles=options.cycles or 1, nodes=options.nodes, **options.motion(system, state))
     if not found:
         say(f"failed: {found.message}")
     files = _drawn(found, plot) if found else []
-    return orbit_reports.orbit_summary(found), orbit_reports.orbit_tables, files, found.found
+    return found.sheet(), files, found.found
 
 
 def _continuation(system: System, state: StateOptions, options: OrbitOptions, plot: Path | None) -> Found:
     from kinemorph.analysis.orbits.continuation import continuation
     from kinemorph.analysis.orbits.flow_map import return_map
     from kinemorph.analysis.orbits.periodic_orbit import periodic_orbit
-    from kinemorph.display.tables import orbit_reports
 
     (over,) = options.ranges("continuation", 1, 1)
     with working(f"searching for an orbit of {system.robot.name}") as tell:
@@ -61,15 +59,14 @@ def _continuation(system: System, state: StateOptions, options: OrbitOptions, pl
         found = periodic_orbit(cycle, cycles=options.cycles or 1, nodes=options.nodes)
         if not found:
             say(f"failed: {found.message}")
-            return orbit_reports.orbit_summary(found), orbit_reports.orbit_tables, [], False
+            return found.sheet(), [], False
         tell(f"following it along {over.name}")
         branch = continuation(found, over.name, (over.low, over.high), step=0.05, max_step=0.1)
-    return orbit_reports.branch_summary(branch), orbit_reports.branch_tables, _drawn(branch, plot), True
+    return branch.sheet().with_parts(branch.orbits_table()), _drawn(branch, plot), True
 
 
 def _diagram(system: System, state: StateOptions, options: OrbitOptions, plot: Path | None) -> Found:
     from kinemorph.analysis.orbits.bifurcation_diagram import bifurcation_diagram
-    from kinemorph.display.tables import orbit_reports
 
     (over,) = options.ranges("diagram", 1, 1)
     with working(f"running {system.robot.name} for all values of {over.name}"):
@@ -77,19 +74,18 @@ def _diagram(system: System, state: StateOptions, options: OrbitOptions, plot: P
     well = len(found.messages) < len(found.values)
     if not well:
         say(f"failed: no motion returns. {found.messages[0]}")
-    return orbit_reports.diagram_summary(found), orbit_reports.diagram_tables, _drawn(found, plot), well
+    return found.sheet(), _drawn(found, plot), well
 
 
 def _basin(system: System, state: StateOptions, options: OrbitOptions, plot: Path | None) -> Found:
     from kinemorph.analysis.orbits.basin import basin
-    from kinemorph.display.tables import orbit_reports
 
     grid = {over.name: _values(over, STARTS) for over in options.ranges("basin", 1, 2)}
     if plot is not None and len(grid) != 2:
         raise KinemorphError("--plot draws a basin of two coordinates, and --over names one. Name a second one.")
     with working(f"running {system.robot.name} from all starts"):
         found = basin(system, grid, cycles=options.cycles or CYCLES, **options.motion(system, state))
-    return orbit_reports.basin_summary(found), orbit_reports.basin_tables, _drawn(found, plot), True
+    return found.sheet(), _drawn(found, plot), True
 
 
 def _values(over: Range, default: int) -> Any:
@@ -107,7 +103,6 @@ def _drawn(found: Any, plot: Path | None) -> list[Path]:
 def of_static_gait(system: System, options: OrbitOptions, plot: Path | None) -> Found:
     """The static gait of a system while joints move over the ranges of --over; `plot` is the path of a picture."""
     from kinemorph.analysis.gaits.static_gait import static_gait
-    from kinemorph.display.tables import orbit_reports
 
     ranges = options.ranges("static", 1, 2)
     count = max(over.number or POSTURES for over in ranges)
@@ -116,4 +111,4 @@ def of_static_gait(system: System, options: OrbitOptions, plot: Path | None) -> 
         found = static_gait(system, motion)
     if not found:
         say(f"failed: {found.message}")
-    return orbit_reports.static_summary(found), orbit_reports.static_tables, _drawn(found, plot), found.holds
+    return found.sheet().with_parts(found.postures_table()), _drawn(found, plot), found.holds

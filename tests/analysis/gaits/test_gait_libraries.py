@@ -39,6 +39,9 @@ def test_costs_are_those_of_the_closed_form(gaits):
     assert gaits.costs == pytest.approx([effort(speed) for speed in gaits.speeds], rel=1e-7)
     assert gaits.durations == pytest.approx(1.0 / gaits.speeds)
     assert gaits.v[:, 0] == pytest.approx(np.ones(3), abs=1e-8)
+    shown = [" ".join(line.split()) for line in str(gaits).splitlines()]
+    assert shown[0] == "Gaits of cart" and "speed [m/s] duration [s] cost" in shown
+    assert [line.split()[0] for line in shown[-3:]] == ["1.4", "1.5", "1.6"]
 
 
 def test_gaits_in_between_are_interpolated(gaits):

@@ -89,6 +89,8 @@ def test_conditions_hold_and_cost():
     assert slow, slow.message
     assert slow.margins["v.x"] == pytest.approx(0.0, abs=1e-8)
     assert slow.cost > least_effort(1.0) * 1.01
+    shown = [" ".join(line.split()) for line in str(slow).splitlines()]
+    assert shown[0] == "Gait of cart" and "step 1" in shown and shown[-1].startswith("v.x ")
     assert slow.run()["v.x"].max() < 1.2 + 1e-3
     bounded = optimize_gait(
         system,

@@ -67,6 +67,11 @@ def by_hand(spread: float, mu: float) -> float:
 def test_two_legs_by_hand(spread, mu, solve, monkeypatch):
     monkeypatch.setattr(BY_SCIPY, solve)
     found = least_effort(biped(spread), friction=mu)
+    shown = [" ".join(line.split()) for line in str(found).splitlines()]
+    assert shown[0] == "Least effort of biped"
+    assert (
+        "contact x [N] y [N] z [N] inside its friction cone by [N]" in shown and "coordinate torque [N m, N]" in shown
+    )
     assert found.effort == pytest.approx(by_hand(spread, mu), rel=1e-6, abs=1e-9)
     assert found.bound <= found.effort and found.bound == pytest.approx(found.effort, rel=1e-6, abs=1e-9)
     total = sum(found.forces.values())

@@ -183,3 +183,47 @@ def test_failures_and_wrong_arguments_are_said() -> None:
         basin(LOGISTIC, {"x": [0.1]}, cycles=3)
     with pytest.raises(KeyError, match="has no 'speed'"):
         _ = periodic_orbit(LOGISTIC)["speed"]
+
+
+def test_sheets_say_what_was_found() -> None:
+    orbit = periodic_orbit(LOGISTIC, p={"r": 2.8})
+    shown = [orbit, continuation(orbit, "r", (2.0, 3.3))]
+    shown += [bifurcation_diagram(LOGISTIC, "r", [2.8, 2.9, 3.2, 5.0], transient=300, keep=4, rounds=0)]
+    shown += [basin(LOGISTIC, {"x": [0.1, 0.2, 0.5, 1.5]}, p={"r": 2.8}, cycles=200)]
+    text = "\n".join(" ".join(line.split()) for one in shown for line in str(one).splitlines() if line.strip("- "))
+    assert "the largest multiplier has magnitude 0.8" in text and text.endswith(SHOWN.strip())
+
+
+SHOWN = """
+stability stable
+cycles 1
+Where a cycle begins
+coordinate value unit
+x 0.6428571429
+Multipliers
+magnitude real part imaginary part mostly
+0.8 -0.8 0 x
+Branch of logistic
+29 orbits along r.
+first point 'r' reaches the end 2 of its range.
+last point 'r' reaches the end 3.3 of its range.
+Special points
+kind r period
+doubling 3 1
+Bifurcation diagram of logistic
+Values of r
+from to values repeats after
+2.8 2.9 2 1 cycle
+3.2 3.2 1 2 cycles
+5 5 1 lost
+1 value is lost: the iterates of the map 'logistic' grow without bound.
+Basin of logistic
+cycles 200
+undecided 0.00%
+do not return 25.00%
+coordinate starts
+x 4 values from 0.1 to 1.5
+Attractors
+attractor share of starts repeats after cycles at
+1 75.00% 1 x = 0.642857
+"""

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from kinemorph import elements, simulate
+from kinemorph.analysis.followed_gait import NEARLY, convergence_notes, finer_steps
 from kinemorph.analysis.with_gait import gait_joints, with_gait
-from kinemorph.display.tables.gait_reports import NEARLY, convergence_notes, finer_steps
 from kinemorph.model.modules.ground_contacts import on_ground
 from kinemorph.modules import assemble
 from support.robots.random_assemblies import random_tree

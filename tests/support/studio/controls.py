@@ -187,7 +187,7 @@ def equations(hand: Clicks, controls: Controls) -> None:
 def analysis(hand: Clicks, controls: Controls) -> None:
     """Checks, degrees of freedom, and poles."""
     for label, shown in (
-        ("Count degrees of freedom", "Mobility"),
+        ("Count degrees of freedom", "Where this was found"),
         ("Find equilibrium", re.compile("^(Coordinates at the equilibrium|Where the search ended)")),
         ("Find poles", re.compile("^Poles;")),
     ):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.feedback.holding import linear_at_rest
+from kinemorph.analysis.feedback.regulator import SAMPLE, Regulator, poles_table
 from kinemorph.analysis.feedback.riccati import least_cost, sampled
 from kinemorph.analysis.feedback.stabilizable import named, out_of_reach
 from kinemorph.analysis.feedback.weights import check_sample, known_name, weights
@@ -20,10 +21,8 @@ from kinemorph.analysis.small_motions.plant_derivatives import built
 from kinemorph.errors import UnsupportedError
 from kinemorph.model.elements.control.state_feedback import Observer
 from kinemorph.plants.user_laws import Column
+from kinemorph.sheet import Data, Facts, Sheet
 from kinemorph.shown import Shown
-
-if TYPE_CHECKING:
-    from kinemorph.analysis.feedback.regulator import Regulator
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,13 +42,21 @@ class Estimator(Shown):
     def __repr__(self) -> str:
         return f"<Estimator of '{self.linear.plant.name}': {len(self.L)} states, {self.L.shape[1]} outputs>"
 
-    def __str__(self) -> str:
-        """The gains in plain text."""
+    def sheet(self) -> Sheet:
+        """The gains, and the poles of the error."""
         linear = self.linear
         rows = tuple(map(Column, linear.state_names, state_units(linear.plant)))
-        held = f", sampled every {self.sample:g} s" if self.sample else ""
-        title = f"Estimator of '{linear.plant.name}'{held}"
-        return f"{title}\n{named_matrix('L', self.L, rows, linear.output_columns)}"
+        gains = named_matrix("L", self.L, rows, linear.output_columns)
+        return Sheet(
+            "Estimator of",
+            linear.plant.name,
+            (
+                Facts([(SAMPLE, self.sample)]),
+                gains,
+                Data("L", self.L),
+                poles_table(self.poles, "Poles of the error"),
+            ),
+        )
 
     def part(self, regulator: Regulator, reads: Mapping[str, str]) -> Observer:
         """The observer as data of the element of a regulator; `reads` are signals in place of outputs, by name."""

@@ -1,4 +1,4 @@
-"""The record of a regulator, as text and as an element of a system."""
+"""The record of a regulator, as a sheet and as an element of a system."""
 
 from __future__ import annotations
 
@@ -16,10 +16,13 @@ from kinemorph.errors import UnsupportedError
 from kinemorph.model.elements.control.state_feedback import StateFeedback
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import Column
+from kinemorph.sheet import Facts, Field, Note, Sheet, Table, fields, hidden, said
 from kinemorph.shown import Shown
 
 if TYPE_CHECKING:
     from kinemorph.analysis.feedback.kalman import Estimator
+
+SAMPLE = Field("sample", "sampled every", "s")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,21 +60,30 @@ class Regulator(Shown):
         """The names of the entries of s = [w, v, x]: "w.elbow" (displacement), "v.elbow", names of further states."""
         return state_names(self.plant)
 
-    def __str__(self) -> str:
-        """The gains, the point and the poles in plain text."""
+    def sheet(self) -> Sheet:
+        """The gains, the point and the poles of the closed loop."""
         states = tuple(map(Column, self.state_names, state_units(self.plant)))
         inputs = tuple(column for column in self.plant.u if column.name in self.input_names)
-        clock = f", sampled every {self.sample:g} s" if self.sample else ""
-        lines = [f"Regulator of '{self.plant.name}': u = u0 - K s{clock}"]
+        facts: list[tuple[Field, Any]] = [(SAMPLE, self.sample)]
+        gains, at = self.K, "K, transposed"
         if self.times is None:
-            held = zip(self.input_names, self.u + 0.0, strict=True)
-            point = ", ".join(f"{name} = {value:.5g}" for name, value in held)
-            lines += [named_matrix("K, transposed", self.K.T, states, inputs), f"u0: {point}"]
-            lines += [f"poles of the closed loop [1/s]: {_poles(self.poles)}"]
+            held = zip(inputs, self.u + 0.0, strict=True)
+            facts += [(Field("", said("u0 of {name}", name=one.name), one.unit), float(value)) for one, value in held]
         else:
             over = f"t = {self.times[0]:g} to {self.times[-1]:g} s, {len(self.times)} times"
-            lines += [named_matrix(f"K at the start, transposed ({over})", self.K[0].T, states, inputs)]
-        return "\n".join([*lines, *filter(None, [self.left_out])])
+            gains, at = gains[0], f"K at the start, transposed ({over})"
+        return Sheet(
+            "Regulator of",
+            self.plant.name,
+            (
+                Note("u = u0 - K s"),
+                Facts(facts),
+                hidden(inputs=self.input_names, states=self.state_names, K=self.K, q=self.q, u=self.u),
+                named_matrix(at, gains.T, states, inputs),
+                poles_table(self.poles, "Poles of the closed loop"),
+                Note(self.left_out, "note", "left_out"),
+            ),
+        )
 
     def element(
         self,
@@ -118,7 +130,8 @@ def _rows(values: Array) -> tuple[tuple[float, ...], ...]:
     return tuple(tuple(row) for row in np.atleast_2d(values).tolist())
 
 
-def _poles(values: Complex) -> str:
-    """Poles as text; of two conjugate ones the pair."""
-    shown = [value for value in sorted(values, key=lambda z: (-z.real, z.imag)) if value.imag >= 0.0]
-    return ", ".join(f"{z.real:.4g}" + (f" ± {z.imag:.4g}i" if z.imag else "") for z in shown)
+def poles_table(values: Complex, title: str) -> Table:
+    """Poles [1/s] as a table with the keys that --json prints."""
+    alpha, omega = fields("alpha omega")
+    rows = [*zip(values.real, values.imag, strict=True)]
+    return Table("poles", (alpha._replace(key="real"), omega._replace(key="imaginary")), rows, title)

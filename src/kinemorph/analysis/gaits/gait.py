@@ -14,6 +14,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.gaits.gait_problem import GaitProblem
 from kinemorph.analysis.orbits.periodic_orbit import Orbit, periodic_orbit
 from kinemorph.plants.programs import Plant
+from kinemorph.sheet import Data, Facts, Sheet, Table, Verdict, fields
 from kinemorph.shown import ShownGaits
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.simulate import simulate
@@ -53,10 +54,20 @@ class Gait(ShownGaits):
             return f"<Gait of '{self.plant.name}': not found>"
         return f"<Gait of '{self.plant.name}': cost {self.cost:.6g}, {self.period:.6g} s>"
 
-    def __str__(self) -> str:
-        lines = [self.message]
-        lines += [f"{value:14.6g}  {name}" for name, value in self.margins.items()]
-        return "\n".join(lines)
+    def sheet(self) -> Sheet:
+        """Whether a gait was found, its cost, its phases, and the smallest distances to limits."""
+        cost, period, duration, edge = fields("cost period duration edges", edges="ends at the edge")
+        return Sheet(
+            "Gait of",
+            self.plant.name,
+            (
+                Verdict(self.found, self.message, "found"),
+                Data("message", self.message),
+                *((Facts([(cost, self.cost), (period, self.period)]),) if self.found else ()),
+                Table("phases", (edge, duration), [*zip(self.edges, self.durations, strict=True)], "Phases"),
+                Table("margins", fields("condition margin"), [*self.margins.items()], "Smallest distances to limits"),
+            ),
+        )
 
     @property
     def plant(self) -> Plant:

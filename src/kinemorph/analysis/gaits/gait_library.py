@@ -14,6 +14,7 @@ from kinemorph.analysis.gaits.gait import Gait
 from kinemorph.analysis.gaits.optimize_gait import optimize_gait
 from kinemorph.analysis.small_motions.linearize import Model
 from kinemorph.errors import KinemorphError, UnsupportedError
+from kinemorph.sheet import Field, Sheet, Table, fields
 from kinemorph.shown import ShownGaits
 from kinemorph.simulation.files.npz import read_arrays
 from kinemorph.words import counted, listed
@@ -53,10 +54,15 @@ class GaitLibrary(ShownGaits):
         ends = f"{self.speeds[0]:g} to {self.speeds[-1]:g} m/s" if len(self) else "none"
         return f"<GaitLibrary of '{self.name}': {counted(len(self), 'gait')}, {ends}>"
 
-    def __str__(self) -> str:
-        rows = zip(self.speeds, self.durations, self.costs, strict=True)
-        lines = [repr(self), *(f"{v:10.4g} m/s {T:10.6g} s   cost {cost:.9g}" for v, T, cost in rows)]
-        return "\n".join([*lines, *(f"{speed:10.4g} m/s  {why}" for speed, why in self.missing)])
+    def sheet(self) -> Sheet:
+        """The gaits by speed, and why some are missing."""
+        rows = [*zip(self.speeds, self.durations, self.costs, strict=True)]
+        why = (*fields("speed"), Field("message", "no gait because", form="sentence"))
+        return Sheet(
+            "Gaits of",
+            self.name,
+            (Table("gaits", fields("speed duration cost"), rows), Table("missing", why, self.missing)),
+        )
 
     def at(self, speed: float) -> dict[str, Any]:
         """The gait at a speed [m/s] within the range of the library, by interpolation between its gaits.
@@ -101,9 +107,9 @@ class GaitLibrary(ShownGaits):
             if absent or int(file["format"]) != FORMAT:
                 what = f"has no {listed(absent)}" if absent else f"has the format {int(file['format'])}"
                 raise UnsupportedError(f"file '{path}' {what}; expected a gait library of format {FORMAT}.")
-            fields: dict[str, Any] = {key: tuple(map(str, file[key])) for key in NAMES}
-            fields |= {key: np.array(file[key], dtype=float) for key in NUMBERS}
-            return cls(str(file["name"]), **fields)
+            given: dict[str, Any] = {key: tuple(map(str, file[key])) for key in NAMES}
+            given |= {key: np.array(file[key], dtype=float) for key in NUMBERS}
+            return cls(str(file["name"]), **given)
         except (OSError, ValueError) as error:
             raise KinemorphError(f"file '{path}' cannot be read as a gait library: {error}.") from None
 

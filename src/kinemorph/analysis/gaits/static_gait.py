@@ -19,12 +19,14 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.small_motions.plant_derivatives import point_of
 from kinemorph.errors import KinemorphError, ModelError, UnsupportedError
+from kinemorph.mechanics.elements.ensemble import FORCE_UNITS
 from kinemorph.mechanics.elements.law import law_of
 from kinemorph.model.elements.phases.automaton import Automaton
 from kinemorph.model.elements.phases.holds import Hold
 from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant as plant_of
+from kinemorph.sheet import Facts, Field, Sheet, Table, Verdict, hidden, said
 from kinemorph.shown import ShownGaits
 from kinemorph.simulation.stepping.initial_state import closed_start
 from kinemorph.words import counted, did_you_mean, quoted
@@ -64,11 +66,32 @@ class StaticGait(ShownGaits):
     def __repr__(self) -> str:
         return f"<StaticGait of '{self.plant.name}': {counted(len(self.q), 'posture')}, holds: {self.holds}>"
 
-    def __str__(self) -> str:
-        lines = [self.message]
-        lines += [f"{np.abs(values).max():12.5g}  largest torque of {name}" for name, values in self.torques.items()]
-        lines += [f"{values.min():12.5g}  smallest margin: {name}" for name, values in self.margins.items()]
-        return "\n".join(lines)
+    def sheet(self) -> Sheet:
+        """Whether every posture holds, the largest torques and the smallest margins; `postures_table` lists them."""
+        torques = [
+            (
+                Field(
+                    "",
+                    said("largest torque of {name}", name=name),
+                    FORCE_UNITS[self.plant.v[_velocity(self.plant, name)].unit],
+                    6,
+                ),
+                np.abs(values).max(),
+            )
+            for name, values in self.torques.items()
+        ]
+        least = {name: values.min() for name, values in self.margins.items()}
+        margins = [(Field("", said("smallest margin: {name}", name=name), form=6), one) for name, one in least.items()]
+        known = hidden(message=self.message, motion=self.motion, torques=self.torques, loads=self.loads, margins=least)
+        parts = (Verdict(self.holds, self.message, "holds"), Facts([*torques, *margins]), known)
+        return Sheet("Static gait of", self.plant.name, (*parts, hidden(unbalanced=self.unbalanced.max(initial=0.0))))
+
+    def postures_table(self) -> Table:
+        """The coordinates, torques and foot loads of every posture."""
+        named = {**self.motion, **{f"torque of {name}": values for name, values in self.torques.items()}}
+        named |= {f"force {name}": values for name, values in self.loads.items()}
+        columns = [Field("", said("{name}", name=name), form=6) for name in named]
+        return Table("", columns, [*zip(*named.values(), strict=True)], "Postures")
 
 
 def static_gait(

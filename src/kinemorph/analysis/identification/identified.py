@@ -266,7 +266,7 @@ class Identified(ShownIdentification):
             Table("base_parameters", BASE, list(base), "Base parameters: all that forces show"),
             *((Note(open_ones),) if self.undetermined else ()),
             *(Note(note, "note") for note in self.notes),
-            *attributes(self, "confidence undetermined notes"),
+            attributes(self, "confidence undetermined notes"),
             Data("validation", [one.data() for one in self.validation]),
         ]
         return Sheet("Identified parameters of", self.robot.name, parts, "robot")

@@ -34,13 +34,18 @@ from kinemorph.model.robot import Robot, not_a_model
 from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import plant as plant_of
+from kinemorph.sheet import Field, Sheet, Table, Verdict, fields, hidden
+from kinemorph.shown import Shown
 from kinemorph.words import counted, did_you_mean, quoted
 
+FORCE = (Field("contact", "contact", form="name"), *(Field(axis, axis, "N") for axis in "xyz"))
+FORCE += (Field("margin", "inside its friction cone by", "N"),)
+TORQUE = (*fields("name"), Field("torque", "torque", "N m, N"))
 REACH = 1e-6  # [m]: feet up to this height touch the ground
 
 
 @dataclass(frozen=True, eq=False)
-class LeastEffort:
+class LeastEffort(Shown):
     """Forces and torques that hold a posture with the least effort. As a bool it is True where there are such.
 
     `effort`        the weighted sum of squared torques [N^2 m^2]; infinite where nothing holds the posture
@@ -49,6 +54,7 @@ class LeastEffort:
     `forces`        by contact, the force (3,) of the ground on the foot in world axes [N]
     `margins`       by contact, how far the force is inside its friction cone [N]
     `message`       the outcome as a sentence
+    `name`          of the system
     """
 
     effort: float
@@ -57,14 +63,24 @@ class LeastEffort:
     forces: Mapping[str, Array]
     margins: Mapping[str, float]
     message: str
+    name: str
 
     def __bool__(self) -> bool:
         return bool(np.isfinite(self.effort))
 
-    def __str__(self) -> str:
-        lines = [self.message]
-        lines += [f"{force[0]:12.5g}{force[1]:12.5g}{force[2]:12.5g}  {name}" for name, force in self.forces.items()]
-        return "\n".join(lines)
+    def sheet(self) -> Sheet:
+        """The forces of the feet and the torques of the joints, if there are such."""
+        forces = [(name, *force, self.margins[name]) for name, force in self.forces.items()]
+        return Sheet(
+            "Least effort of",
+            self.name,
+            (
+                Verdict(bool(self), self.message),
+                hidden(message=self.message, effort=self.effort),
+                Table("forces", FORCE, forces, "Forces of the ground on the feet"),
+                Table("torques", TORQUE, [*self.torques.items()], "Torques of the joints"),
+            ),
+        )
 
 
 class _Touch(NamedTuple):
@@ -126,7 +142,7 @@ def least_effort(
     x, bound, why = solved_by_scipy(program, 4 if cone == "pyramid" else None)
     if why:
         message = f"Nothing holds '{plant.name}' in this posture on {counted(len(standing), 'point')}: {why}."
-        return LeastEffort(np.inf, np.inf, {}, {}, {}, message)
+        return LeastEffort(np.inf, np.inf, {}, {}, {}, message, plant.name)
     scale = np.array([np.sqrt(_weight(weights or {}, name)) for name in driven])
     torques = (program.b - program.A @ x) / scale
     forces: dict[str, Array] = {}
@@ -138,7 +154,8 @@ def least_effort(
     message = (
         f"Least effort of '{plant.name}' in this posture: {effort:.9g} N^2 m^2, on {counted(len(standing), 'point')}."
     )
-    return LeastEffort(effort, bound, dict(zip(order, torques.tolist(), strict=True)), forces, margins, message)
+    named = dict(zip(order, torques.tolist(), strict=True))
+    return LeastEffort(effort, bound, named, forces, margins, message, plant.name)
 
 
 def _program(

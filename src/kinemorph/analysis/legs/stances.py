@@ -31,10 +31,16 @@ from kinemorph.model.elements.contact.grounds import Plane
 from kinemorph.model.elements.sensing.integrals import Integral
 from kinemorph.model.parameter import evaluate
 from kinemorph.model.topology import WORLD
+from kinemorph.sheet import Data, Facts, Field, Note, Sheet, Table, fields, said
 from kinemorph.shown import ShownStances
 from kinemorph.simulation.results.event import Event
 from kinemorph.simulation.results.trajectory import Trajectory
-from kinemorph.words import counted, did_you_mean, quoted
+from kinemorph.words import did_you_mean, quoted
+
+INTEGRATED = Field("integrated", "impulses", form={True: "integrated with the run", False: "summed up from samples"})
+MEANS = (*fields("leg"), Field("", "stances"), Field("", "stance", "s", 4), Field("", "duty", form=".3f"))
+MEANS += tuple(Field("", f"impulse {axis}", "N s", 3) for axis in "xyz")
+MEANS += tuple(Field("", f"peak force {axis}", "N", 3) for axis in "xyz")
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,22 +138,25 @@ class Stances(ShownStances):
 
     def as_dict(self) -> dict[str, Any]:
         """The stances as nested dicts and lists, ready for JSON; forces at samples are left out."""
-        keys = ("leg", "number", "touchdown", "liftoff", "stride", "duty", "impulse", "peak")
-        rows = [{key: _plain(getattr(one, key)) for key in keys} for one in self.all]
-        return {"run": self.name, "legs": list(self.legs), "integrated": self.integrated, "stances": rows}
+        return self.sheet().data()
 
-    def __str__(self) -> str:
-        """A table of the means of each leg."""
-        how = "integrated with the run" if self.integrated else "summed up from samples"
-        lines = [
-            f"Stances of '{self.name}': {len(self)} of {counted(len(self.legs), 'leg')}; impulses {how}",
-            f"{'leg':<16}{'stances':>8}{'stance':>10}{'duty':>7}  {'impulse x, y, z':<33}{'peak force x, y, z':<33}",
-            f"{'':<16}{'':>8}{'[s]':>10}{'':>7}  {'[N s]':<33}{'[N]':<33}",
-        ]
-        for leg, mean in self.means().items():
-            shown = ["".join(f"{x:>11.3g}" for x in values) for values in (mean.impulse, mean.peak)]
-            lines.append(f"{leg:<16}{mean.count:>8}{mean.duration:>10.4g}{mean.duty:>7.3f}{shown[0]}{shown[1]}")
-        return "\n".join(line.rstrip() for line in lines)
+    def sheet(self) -> Sheet:
+        """The means of each leg; for programs all stances."""
+        keys = ("leg", "number", "touchdown", "liftoff", "stride", "duty", "impulse", "peak")
+        means = [(leg, one.count, one.duration, one.duty, *one.impulse, *one.peak) for leg, one in self.means().items()]
+        told = said("{n} stance of {m} legs.", "{n} stances of {m} legs.", n=len(self), m=len(self.legs))
+        return Sheet(
+            "Stances of",
+            self.name,
+            (
+                Note(told),
+                Facts([(INTEGRATED, self.integrated)]),
+                Data("legs", self.legs),
+                Data("stances", [{key: getattr(one, key) for key in keys} for one in self.all]),
+                Table("", MEANS, means, "Means"),
+            ),
+            "run",
+        )
 
 
 def stances(run: Trajectory, feet: Feet = None, *, after: float = 0.0, shortest: float = 0.0) -> Stances:
@@ -304,7 +313,3 @@ def _direction(contact: GroundContact, row: str) -> Array:
     normal /= np.linalg.norm(normal)
     directions = dict(zip(ROWS, (normal, *tangents_of(normal.tolist())), strict=True))
     return np.array(directions[row], dtype=float)
-
-
-def _plain(value: Any) -> Any:
-    return value.tolist() if isinstance(value, np.ndarray) else value

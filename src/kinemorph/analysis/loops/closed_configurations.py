@@ -12,7 +12,7 @@ result says so.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,8 @@ from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.model.configuration import neutral
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
+from kinemorph.sheet import Field, Sheet, Table, Verdict, hidden, said
+from kinemorph.shown import Shown
 from kinemorph.words import counted, listed, quoted
 
 MOST_MODES = 4096  # most closed configurations to list: the numbers of independent sets of loops multiply
@@ -43,7 +45,7 @@ class ClosedConfiguration:
 
 
 @dataclass(frozen=True)
-class ClosedConfigurations(Sequence[ClosedConfiguration]):
+class ClosedConfigurations(Shown, Sequence[ClosedConfiguration]):
     """The closed configurations of a robot, as a sequence: `modes[0]` by number, `modes["+-"]` by branch.
 
     `modes`      the closed configurations
@@ -51,6 +53,7 @@ class ClosedConfigurations(Sequence[ClosedConfiguration]):
     `most`       the largest number of closed configurations for any link lengths; 0 where it is not known
     `held`       the joints that keep their coordinates
     `message`    the outcome as a sentence
+    `robot`      the robot
     """
 
     modes: tuple[ClosedConfiguration, ...]
@@ -58,9 +61,23 @@ class ClosedConfigurations(Sequence[ClosedConfiguration]):
     most: int
     held: tuple[str, ...]
     message: str
+    robot: Robot = field(repr=False)
 
-    def __str__(self) -> str:
-        return self.message
+    def sheet(self) -> Sheet:
+        """One row for each closed configuration, with its branch and its coordinates."""
+        names = self.robot.q_names
+        columns = [Field("", "number"), Field("", "branch", form="name")]
+        columns += [
+            Field("", said("{name}", name=name), unit, 8) for name, unit in zip(names, self.robot.q_units, strict=True)
+        ]
+        rows = [(k, one.branch, *(round(float(x), 12) + 0.0 for x in one.q)) for k, one in enumerate(self)]
+        modes = [{"branch": one.branch, "q": one.q} for one in self]
+        known = hidden(complete=self.complete, most=self.most, held=self.held, q_names=names, modes=modes)
+        return Sheet(
+            "Closed configurations of",
+            self.robot.name,
+            (Verdict(len(self) > 0, self.message), hidden(message=self.message), known, Table("", columns, rows)),
+        )
 
     def __len__(self) -> int:
         return len(self.modes)
@@ -123,9 +140,8 @@ def closed_configurations(
         modes.append(ClosedConfiguration(found.q if found else way.q, signature(way.signs)))
     complete = all(listing.complete for listing in listings)
     most = int(np.prod([listing.most for listing in listings], initial=1.0))
-    return ClosedConfigurations(
-        tuple(modes), complete, most, leads, _sentence(len(modes), complete, most, leads, listings)
-    )
+    told = _sentence(len(modes), complete, most, leads, listings)
+    return ClosedConfigurations(tuple(modes), complete, most, leads, told, robot)
 
 
 def _listed(

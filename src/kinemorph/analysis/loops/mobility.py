@@ -19,7 +19,7 @@ other in every closed configuration, and only there.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -33,8 +33,24 @@ from kinemorph.model.configuration import difference, integrate, neutral
 from kinemorph.model.couplings import followers
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
+from kinemorph.sheet import Facts, Field, Sheet, Table, Verdict, fields, hidden
+from kinemorph.shown import Shown
 from kinemorph.words import counted
 
+FACTS = (
+    Field("dof", "degrees of freedom"),
+    Field("independent", "independent joints", form="name"),
+    Field("condition", "condition of the others", form=3),
+    Field("rows", "constraint rows"),
+    Field("rank", "independent rows"),
+    Field("smallest", "smallest singular value, without units", form=4),
+    Field("singular", "singular"),
+)
+CONSTRAINT = (
+    Field("name", "constraint", form="name"),
+    Field("rows", "rows"),
+    Field("redundant", "redundant rows", form="name"),
+)
 POOR = 1e-4  # a smallest singular value below this, relative to the one nearby, counts as zero
 FAR, NEAR = 0.25, 0.05  # [rad], steps to a regular configuration nearby, and steps along its motions
 KEPT = 0.5  # a motion continues where this share of a step remains after loops are closed again
@@ -47,7 +63,7 @@ TRIED = 4  # random motions that are tried first; each motion of the basis is tr
 
 
 @dataclass(frozen=True)
-class Mobility:
+class Mobility(Shown):
     """The degrees of freedom of a robot at one closed configuration.
 
     `dof`            degrees of freedom: the number of motions that really continue from q
@@ -63,6 +79,7 @@ class Mobility:
     `q`              (nq,), the configuration examined: the given one, closed where it was open, or a chosen one
     `closed`         whether the loops could be closed; if not, the numbers are those of an open configuration
     `message`        the outcome in sentences
+    `robot`          the robot
     """
 
     dof: int
@@ -80,9 +97,24 @@ class Mobility:
     q: Array
     closed: bool
     message: str
+    robot: Robot = field(repr=False)
 
-    def __str__(self) -> str:
-        return self.message
+    def sheet(self) -> Sheet:
+        """The degrees of freedom, the independent joints, and the redundant rows of every loop and coupled joint."""
+        values = (self.dof, self.independent, self.condition, self.rows, self.rank, self.smallest, self.singular)
+        rows = [(name, count, self.redundant.get(name, ())) for name, count in self.constraints.items()]
+        places = [*zip(self.robot.q_names, self.q, self.robot.q_units, strict=True)]
+        return Sheet(
+            "Mobility of",
+            self.robot.name,
+            (
+                Verdict(self.closed, self.message, "closed"),
+                hidden(message=self.message, instantaneous=self.instantaneous),
+                Facts([*zip(FACTS, values, strict=True)]),
+                Table("constraints", CONSTRAINT, rows, "Constraints"),
+                Table("q", fields("name value unit"), places, "Where this was found"),
+            ),
+        )
 
 
 def mobility(model: Robot | System | Dynamics, q: Configuration | None = None) -> Mobility:
@@ -282,6 +314,7 @@ class _Seeker:
             q=q,
             closed=bool(found),
             message=" ".join(parts),
+            robot=self.robot,
         )
 
     def _redundant(self, q: Array) -> list[int]:

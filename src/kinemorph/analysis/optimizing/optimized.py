@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,7 +10,12 @@ from typing import Any
 
 from kinemorph.analysis.optimizing.design_problem import History
 from kinemorph.analysis.optimizing.unknowns import Unknowns
+from kinemorph.sheet import QUANTITIES, Facts, Field, Sheet, Table, Verdict, fields, hidden
 from kinemorph.shown import ShownOptimized
+
+DESIGNS = Field("designs", "designs that were measured")
+CHOSEN = (*fields("name value", name="name"), Field("lower", "lower", form="g"), Field("upper", "upper", form="g"))
+CONDITION = (QUANTITIES["condition"]._replace(key="name"), *fields("value margin"))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,8 +62,25 @@ class Optimized(ShownOptimized):
             return f"<Optimized '{self.name}': not found>"
         return f"<Optimized '{self.name}': cost {self.cost:.6g} at {self.at}>"
 
-    def __str__(self) -> str:
-        lines = [self.message]
-        lines += [f"{value:14.6g}  {name}" for name, value in self.values.items()]
-        lines += [f"{value:14.6g}  {name}" for name, value in self.conditions.items()]
-        return "\n".join(lines)
+    def sheet(self) -> Sheet:
+        """What was chosen, its cost, and its conditions."""
+        chosen = [(one.name, self.values[one.name], one.lower, one.upper) for one in self.unknowns.each]
+        held = [(name, _finite(value), _finite(self.margins[name])) for name, value in self.conditions.items()]
+        cost, iterations = fields("cost iterations")
+        facts = [(cost, _finite(self.cost)), (iterations, self.iterations), (DESIGNS, len(self.history.costs))]
+        return Sheet(
+            "Least cost of",
+            self.name,
+            (
+                Verdict(self.found, self.message, "found"),
+                hidden(message=self.message, at=self.at, search=self.search),
+                Facts(facts),
+                Table("values", CHOSEN, chosen, "Chosen"),
+                Table("conditions", CONDITION, held, "Conditions"),
+            ),
+        )
+
+
+def _finite(value: float) -> float | None:
+    """None for a number that was not measured."""
+    return value if math.isfinite(value) else None

@@ -13,9 +13,10 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.orbits.bifurcation_diagram import repeats
 from kinemorph.analysis.orbits.flow_map import as_map
 from kinemorph.analysis.orbits.periodic_orbit import Orbit
-from kinemorph.analysis.orbits.return_map import ReturnMap, Steps, named_values, place_of
+from kinemorph.analysis.orbits.return_map import ReturnMap, Steps, coordinates_table, edges_of, named_values, place_of
 from kinemorph.analysis.small_motions.linearize import Model
 from kinemorph.errors import ShapeError, UnsupportedError
+from kinemorph.sheet import Facts, Field, Sheet, Table, fields, hidden
 from kinemorph.shown import ShownOrbits
 from kinemorph.words import counted
 
@@ -42,9 +43,40 @@ class Basin(ShownOrbits):
     cycles: int
 
     def __repr__(self) -> str:
-        shares = [f"attractor {k}: {self.share(k):.2%}" for k in range(1, len(self.attractors) + 1)]
-        shares += [f"undecided: {self.share(UNDECIDED):.2%}", f"fell: {self.share(FELL):.2%}"]
-        return f"<Basin of '{self.map.name}': {counted(self.labels.size, 'start')}; {', '.join(shares)}>"
+        found = counted(len(self.attractors), "attractor")
+        return f"<Basin of '{self.map.name}': {counted(self.labels.size, 'start')}, {found}>"
+
+    def sheet(self) -> Sheet:
+        """The starts, the attractors with the shares of the starts that reach them, and the shares of the others."""
+        cycles, edges, name = fields("cycles edges name")
+        at = [coordinates_table(self.map, one[0]).data()["coordinates"] for one in self.attractors]
+        rows = [
+            (k, self.share(k), len(one), [f"{x['name']} = {x['value']:.6g}" for x in where], where)
+            for k, (one, where) in enumerate(zip(self.attractors, at, strict=True), start=1)
+        ]
+        columns = (
+            Field("label", "attractor"),
+            Field("share", "share of starts", form=".2%"),
+            cycles._replace(head="repeats after cycles"),
+            Field("", "at", form="name"),
+            Field("coordinates", ""),
+        )
+        axes = [
+            (one, axis, f"{len(axis)} values from {axis[0]:.6g} to {axis[-1]:.6g}")
+            for one, axis in zip(self.names, self.axes, strict=True)
+        ]
+        undecided, fell = Field("undecided", "undecided", form=".2%"), Field("fell", "do not return", form=".2%")
+        shares = [(undecided, self.share(UNDECIDED)), (fell, self.share(FELL))]
+        return Sheet(
+            "Basin of",
+            self.map.name,
+            (
+                Facts([(cycles, self.cycles), (edges, edges_of(self.map)), *shares]),
+                Table("axes", (name, Field("values", ""), Field("", "starts", form="sentence")), axes),
+                Table("attractors", columns, rows, "Attractors"),
+                hidden(labels=self.labels),
+            ),
+        )
 
     def share(self, label: int) -> float:
         """The share of starts with this label."""

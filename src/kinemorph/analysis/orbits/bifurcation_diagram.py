@@ -7,8 +7,10 @@ motion that is lost starts again from where the motion of the nearest value sett
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -16,11 +18,15 @@ import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.orbits.flow_map import as_map
-from kinemorph.analysis.orbits.return_map import ReturnMap, Steps, named_values, place_of
+from kinemorph.analysis.orbits.return_map import ReturnMap, Steps, edges_of, named_values, place_of
 from kinemorph.analysis.small_motions.linearize import Model
 from kinemorph.errors import ShapeError, UnsupportedError
+from kinemorph.sheet import Field, Note, Sheet, Table, Text, hidden, said
 from kinemorph.shown import ShownOrbits
 from kinemorph.words import counted
+
+SAME = 1e-4  # returns that differ by less than this, relative to their size, are the same on a sheet
+REPEATS = Field("", "repeats after", form="sentence")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,6 +49,33 @@ class BifurcationDiagram(ShownOrbits):
         count = counted(len(self.values), "value")
         return f"<BifurcationDiagram of '{self.map.name}': {count} of '{self.parameter}'{lost}>"
 
+    def sheet(self) -> Sheet:
+        """The ranges of values whose motions repeat after equally many cycles, and why motions are lost."""
+        counts = self.periods(SAME)
+        spans = []
+        for count, group in groupby(range(len(counts)), counts.__getitem__):
+            first, *others = group
+            spans.append((self.values[first], self.values[[first, *others][-1]], 1 + len(others), _repeating(count)))
+        columns = (Field("", "from", form=6), Field("", "to", form=6), Field("", "values"), REPEATS)
+        each = zip(self.values, counts, self.z, strict=True)
+        values = [
+            {"value": value, "cycles": count, "z": [] if count < 0 else z, "message": self.messages.get(k, "")}
+            for k, (value, count, z) in enumerate(each)
+        ]
+        names = [column.name for column in self.map.columns]
+        return Sheet(
+            "Bifurcation diagram of",
+            self.map.name,
+            (
+                hidden(parameter=self.parameter, coordinates=names, edges=edges_of(self.map), values=values),
+                Table("", columns, spans, said("Values of {name}", name=self.parameter)),
+                *(
+                    Note(said("{n} value is lost: {why}", "{n} values are lost: {why}", n=n, why=why), "warning")
+                    for why, n in Counter(self.messages.values()).most_common(1)
+                ),
+            ),
+        )
+
     def __getitem__(self, name: str) -> Array:
         """One coordinate at the recorded returns, shape (B, keep)."""
         found: Array = self.z[:, :, place_of(self.map.columns, name, "coordinate")]
@@ -54,6 +87,10 @@ class BifurcationDiagram(ShownOrbits):
         At most half of the recorded returns are compared. `tolerance` is relative to the size of each coordinate.
         """
         return repeats(self.z, tolerance)
+
+
+def _repeating(cycles: int) -> Text:
+    return {0: "does not repeat", -1: "lost"}.get(cycles) or said("{n} cycle", "{n} cycles", n=int(cycles))
 
 
 def repeats(z: Array, tolerance: float) -> npt.NDArray[np.int64]:

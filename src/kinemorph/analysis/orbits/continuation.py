@@ -19,10 +19,11 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.orbits.branch_points import Kind, branch_tests, is_neimark_sacker, zero_between
-from kinemorph.analysis.orbits.periodic_orbit import Orbit, orbit_at
-from kinemorph.analysis.orbits.return_map import Piece, ReturnMap, place_of
+from kinemorph.analysis.orbits.periodic_orbit import STABLE, Orbit, orbit_at
+from kinemorph.analysis.orbits.return_map import Piece, ReturnMap, coordinates_table, place_of
 from kinemorph.analysis.orbits.shooting import Closure, closure, parted
 from kinemorph.errors import UnsupportedError
+from kinemorph.sheet import Facts, Field, Note, Sheet, Table, hidden, said
 from kinemorph.shown import ShownOrbits
 from kinemorph.words import counted
 
@@ -76,13 +77,47 @@ class Branch(ShownOrbits):
             f"<Branch of '{self.points[0].map.name}' along '{self.parameter}': {counted(len(self), 'orbit')}{special}>"
         )
 
-    def __str__(self) -> str:
-        """The branch, its special points and its ends as text."""
-        lines = [repr(self)]
-        lines += [
-            f"{one.kind:15s} {self.parameter} = {one.value:.12g}, period {one.orbit.period:.9g}" for one in self.special
+    def sheet(self) -> Sheet:
+        """The ends of the branch and its special points; `orbits_table` lists all its orbits."""
+        cycle, first, last = self.points[0].map, *self.ends
+        rows = [
+            (one.kind, one.value, one.orbit.period, coordinates_table(cycle, one.orbit.z).data()["coordinates"])
+            for one in self.special
         ]
-        return "\n".join([*lines, f"first point: {self.ends[0]}", f"last point: {self.ends[1]}"])
+        columns = (
+            Field("kind", "kind", form="name"),
+            self._value(12),
+            self.points[0].period_field,
+            Field("coordinates", ""),
+        )
+        told = said("{n} orbit along {name}.", "{n} orbits along {name}.", n=len(self), name=self.parameter)
+        return Sheet(
+            "Branch of",
+            cycle.name,
+            (
+                hidden(parameter=self.parameter, unit=self.unit, ends=self.ends),
+                Note(told),
+                Facts(
+                    [
+                        (Field("", "first point", form="sentence"), first),
+                        (Field("", "last point", form="sentence"), last),
+                    ]
+                ),
+                Table("special", columns, rows, "Special points"),
+            ),
+        )
+
+    def orbits_table(self) -> Table:
+        """All orbits, in the order of the branch."""
+        rows = [
+            (value, one.period, np.abs(one.multipliers).max(initial=0.0), one.stable, one.z)
+            for value, one in zip(self.values, self.points, strict=True)
+        ]
+        columns = (self._value(6), self.points[0].period_field, Field("largest", "largest multiplier", form=6), STABLE)
+        return Table("orbits", (*columns, Field("z", "")), rows, "Orbits")
+
+    def _value(self, digits: int) -> Field:
+        return Field("value", said("{name}", name=self.parameter), self.unit, digits)
 
     @property
     def values(self) -> Array:

@@ -16,14 +16,18 @@ import numpy.typing as npt
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.orbits.flow_map import as_map
-from kinemorph.analysis.orbits.return_map import Piece, ReturnMap, named_values
+from kinemorph.analysis.orbits.return_map import Piece, ReturnMap, coordinates_table, edges_of, named_values
 from kinemorph.analysis.orbits.shooting import Closure, closure, newton, parted
 from kinemorph.analysis.small_motions.linearize import Model
 from kinemorph.errors import UnsupportedError
+from kinemorph.sheet import QUANTITIES, STABILITY, Facts, Field, Sheet, Table, Verdict, fields, hidden
 from kinemorph.shown import ShownOrbits
 from kinemorph.words import counted
 
 MARGIN = 1e-7  # a multiplier whose magnitude is this near to 1 is neutral: the linear equations do not decide
+NEUTRAL = STABILITY | {None: "neutral"}
+BEGINS = "Where a cycle begins"
+STABLE = QUANTITIES["stable"]._replace(form=NEUTRAL)
 Complex = npt.NDArray[np.complex128]
 
 
@@ -65,17 +69,36 @@ class Orbit(ShownOrbits):
         largest = abs(self.multipliers[0]) if len(self.multipliers) else 0.0
         return f"<Orbit of '{self.map.name}': period {self.period:.9g}, largest multiplier {largest:.6g}>"
 
-    def __str__(self) -> str:
-        """The outcome, and the multipliers as a table."""
-        lines = [self.message]
+    def sheet(self) -> Sheet:
+        """The outcome, where a cycle begins, and the multipliers."""
+        cycles, edges = fields("cycles edges")
+        facts: list[tuple[Field, Any]] = [(cycles, self.cycles), (edges, edges_of(self.map))]
         if self.found:
-            lines += [
-                f"{number:4d}  {value.real:+.9f} {value.imag:+.9f}i   |.| {abs(value):.9f}   {name}"
-                for number, (value, name) in enumerate(
-                    zip(self.multipliers, self.multiplier_names, strict=True), start=1
-                )
+            facts = [
+                (self.period_field, self.period),
+                (STABLE, self.stable),
+                *facts,
             ]
-        return "\n".join(lines)
+        known = hidden(message=self.message, period=self.period, stable=self.stable, parameters=self.parameters)
+        residual = hidden(residual=self.residual if self.found else None)
+        values = self.multipliers
+        return Sheet(
+            "Orbit of",
+            self.map.name,
+            (
+                Verdict(self.found, self.message, "found"),
+                known,
+                residual,
+                Facts(facts),
+                coordinates_table(self.map, self.z, BEGINS if self.found else "Where the search ended"),
+                Table(
+                    "multipliers",
+                    fields("magnitude real imag name", name="mostly"),
+                    [*zip(abs(values), values.real, values.imag, self.multiplier_names, strict=True)],
+                    "Multipliers",
+                ),
+            ),
+        )
 
     @cached_property
     def _eigen(self) -> tuple[Complex, Complex]:
@@ -100,6 +123,11 @@ class Orbit(ShownOrbits):
             return None
         largest = float(np.abs(self.multipliers).max(initial=0.0))
         return None if abs(largest - 1.0) < MARGIN else largest < 1.0
+
+    @property
+    def period_field(self) -> Field:
+        """How a sheet shows the period: a map without time counts iterations."""
+        return QUANTITIES["period"]._replace(unit="" if "z" in self.state else "s")
 
     @property
     def state(self) -> Mapping[str, Array]:
@@ -238,12 +266,11 @@ def orbit_at(
         *(cycle, nodes[0], np.array(p, dtype=float), cycles, here.period, here.size, here.monodromy),
         *(tuple(nodes), tuple(pieces), True, iterations, ""),
     )
-    word = {True: "stable", False: "not stable", None: "neutral"}[made.stable]
     largest = abs(made.multipliers[0]) if len(made.multipliers) else 0.0
-    unit = "" if "z" in made.state else " s"
+    period = f"{here.period:.9g} {made.period_field.unit}".rstrip()
     message = (
-        f"Orbit of '{cycle.name}', period {here.period:.9g}{unit}, after {counted(iterations, 'iteration')}, {word}: "
-        f"the largest multiplier has magnitude {largest:.6g}; residual {here.size:.2g}."
+        f"Orbit of '{cycle.name}', period {period}, after {counted(iterations, 'iteration')}, "
+        f"{NEUTRAL[made.stable]}: the largest multiplier has magnitude {largest:.6g}; residual {here.size:.2g}."
     )
     return replace(made, message=message)
 

@@ -25,6 +25,7 @@ from kinemorph.codegen.graphs.program import Program
 from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.errors import KinemorphError, ModelError, ShapeError, UnsupportedError
 from kinemorph.plants.user_laws import Column, columns
+from kinemorph.sheet import Table, fields
 from kinemorph.words import did_you_mean, quoted
 
 Steps = Callable[[int, int], Any]  # progress(starts that are done, all starts)
@@ -197,6 +198,21 @@ def check_names(known: Sequence[Column], names: Sequence[str], owner: str) -> tu
                 f"'{owner}' has no parameter '{name}'.{did_you_mean(name, listed)} Known: {quoted(listed)}."
             )
     return tuple(names)
+
+
+# ── what sheets show ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def edges_of(cycle: ReturnMap) -> list[str]:
+    """The names of the edges of a cycle; empty for a motion without an automaton."""
+    found = getattr(cycle, "edges", None)
+    return [] if found is None else list(found.edges)
+
+
+def coordinates_table(cycle: ReturnMap, z: Array, title: str = "") -> Table:
+    """The coordinates z (n,) of a state on the section, by name; `data` of it makes them plain."""
+    rows = [(column.name, float(value), column.unit) for column, value in zip(cycle.columns, z, strict=True)]
+    return Table("coordinates", fields("name value unit"), rows, title)
 
 
 # ── what maps share ───────────────────────────────────────────────────────────────────────────────────────────────────

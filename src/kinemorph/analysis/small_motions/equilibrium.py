@@ -29,7 +29,7 @@ from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import named_parameters
 from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.plants.user_laws import Law
-from kinemorph.sheet import QUANTITIES, Data, Facts, Field, Note, Pose, Sheet, Table, Verdict, fields, said
+from kinemorph.sheet import QUANTITIES, Facts, Field, Note, Pose, Sheet, Table, Verdict, fields, hidden, said
 from kinemorph.shown import Shown
 from kinemorph.simulation.stepping.chosen_start import state_at
 from kinemorph.words import listed
@@ -83,7 +83,7 @@ class Equilibrium(Shown):
         robot = self.plant.robot
         parts = (
             Verdict(self.converged, told, "converged"),
-            *(Data("message", self.message), Data("stable", self.stable)),
+            hidden(message=self.message, stable=self.stable),
             *(() if self else (Note(self.reason),)),
             Facts(facts),
             Table("q", fields("name value unit"), rows, title),

@@ -44,6 +44,7 @@ from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import named_parameters
 from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.plants.user_laws import Column, Law
+from kinemorph.sheet import Note, Sheet
 from kinemorph.shown import Shown
 from kinemorph.simulation.stepping.chosen_start import state_at
 from kinemorph.words import counted, did_you_mean, listed, quoted
@@ -114,16 +115,22 @@ class Linearization(Shown):
         sizes = f"{len(self.A)} states, {self.B.shape[1]} inputs, {len(self.C)} outputs"
         return f"<Linearization of '{self.plant.name}': {sizes}>"
 
-    def __str__(self) -> str:
-        """The matrices with the names and units of states, inputs and outputs, in plain text."""
+    def sheet(self) -> Sheet:
+        """The matrices with the names and units of states, inputs and outputs."""
         states, inputs = tuple(map(Column, self.state_names, state_units(self.plant))), self.plant.u
         counts = (counted(len(self.A), "state"), counted(len(inputs), "input"), counted(len(self.C), "output"))
-        rest = "at an equilibrium" if self.at_rest else "at a state that is not an equilibrium"
-        head = f"Linearization of '{self.plant.name}' {rest}: {listed(counts)}"
+        rest = "At an equilibrium" if self.at_rest else "At a state that is not an equilibrium"
         sides = {"A": (states, states), "B": (states, inputs)}
         sides |= {"C": (self.output_columns, states), "D": (self.output_columns, inputs)}
-        matrices = [named_matrix(name, getattr(self, name), *both) for name, both in sides.items()]
-        return "\n".join([head, "ds/dt = A s + B u + drift, y = C s + D u", *matrices])
+        return Sheet(
+            "Linearization of",
+            self.plant.name,
+            (
+                Note(f"{rest}: {listed(counts)}."),
+                Note("ds/dt = A s + B u + drift, y = C s + D u"),
+                *(named_matrix(name, getattr(self, name), *both) for name, both in sides.items()),
+            ),
+        )
 
     @property
     def output_columns(self) -> tuple[Column, ...]:

@@ -26,7 +26,7 @@ from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import named_parameters
 from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.plants.user_laws import Law
-from kinemorph.sheet import Data, Field, Note, Part, Points, Pose, Said, Sheet, Table, Verdict, fields, said
+from kinemorph.sheet import Data, Field, Note, Part, Points, Pose, Said, Sheet, Table, Verdict, fields, hidden, said
 from kinemorph.shown import Shown
 from kinemorph.simulation.stepping.chosen_start import state_at
 
@@ -153,9 +153,8 @@ class Poles(Shown):
         shapes = [(name, *(_entry(self.shapes[k][row]) for k in modes)) for row, name in enumerate(names)]
         coordinates = [{"name": name, "unit": unit} for name, unit in zip(self.names, self.units, strict=True)]
         modal = [{"number": k + 1, "real": self.shapes[k].real, "imaginary": self.shapes[k].imag} for k in modes]
-        data = {"q": self.q, "poles": rows, "coordinates": coordinates, "shapes": modal}
         parts: tuple[Part, ...] = (
-            *(Data(key, value) for key, value in data.items()),
+            hidden(q=self.q, poles=rows, coordinates=coordinates, shapes=modal),
             Note(said("Linearized about {state}.", state=self.place)),
             Note(self.note, "note", "note"),
             Table("", columns, shapes),

@@ -122,7 +122,7 @@ class Tracked(Fixed, ShownTracking):
             Table("", COORDINATES, rows, "Coordinates"),
             *(Note(note, "note") for note in self.notes),
             *(Data("rms", rms), Data("noise", self.sigma), Data("joints", joints)),
-            *attributes(self, "unseen notes"),
+            attributes(self, "unseen notes"),
         ]
         return Sheet("Motion tracked by", robot.name, parts, "robot")
 

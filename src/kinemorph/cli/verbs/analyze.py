@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -51,12 +50,9 @@ AT_REST = (Analysis.equilibrium, Analysis.poles, Analysis.modes)
 
 
 class Result(NamedTuple):
-    """The result of an analysis: its sheet, or its data and the function that makes tables of them; the files that
-    were written, and whether the analysis succeeded.
-    """
+    """The result of an analysis: what it shows, the files that were written, and whether the analysis succeeded."""
 
-    data: Any
-    tables: Callable[[Any], list[Any]] | None
+    sheet: Sheet
     files: list[Path]
     well: bool
 
@@ -131,13 +127,11 @@ def analyze(
         found = Result(*of_static_gait(system, repeating, plot))
     else:
         found = _small_motions(system, what, state, band, count, plot, films, mode or 1, save)
-    data, tables, files, well = found
+    sheet, files, well = found
     if save is not None and save.suffix == ".json":
-        shown = data.data() if isinstance(data, Sheet) else data
-        write_text(save, json.dumps(shown, indent=2, allow_nan=False) + "\n")
+        write_text(save, json.dumps(sheet.data(), indent=2, allow_nan=False) + "\n")
         files.append(save)
-    names = wrote(files)
-    put(data.with_parts(Data("files", names)) if isinstance(data, Sheet) else data | {"files": names}, as_json, tables)
+    put(sheet.with_parts(Data("files", wrote(files))), as_json)
     raise typer.Exit(WELL if well else FAILED)
 
 
@@ -222,7 +216,7 @@ def _equilibrium(system: System, state: StateOptions, stable: bool, plot: Path |
         files.append(save(draw(model, found.q, title=title), plot))
     if not found:
         say(f"failed: {found.message}")
-    return Result(found.sheet(), None, files, bool(found.converged))
+    return Result(found.sheet(), files, bool(found.converged))
 
 
 def _initial(system: System) -> tuple[float, ...] | None:
@@ -234,7 +228,6 @@ def _of_loops(system: System, what: Analysis, state: StateOptions) -> Result:
     """The mobility of a robot with loops, or the configurations in which its loops close."""
     from kinemorph.analysis.loops.closed_configurations import closed_configurations
     from kinemorph.analysis.loops.mobility import mobility
-    from kinemorph.display.tables import loop_reports
     from kinemorph.plants.robot_plant import plant
 
     robot, guess = system.robot, state.values("q")
@@ -242,13 +235,12 @@ def _of_loops(system: System, what: Analysis, state: StateOptions) -> Result:
     if what is Analysis.mobility:
         with working(f"counting the degrees of freedom of {robot.name}"):
             freedom = mobility(system, at)
-        data = loop_reports.mobility_summary(robot, freedom)
-        return Result(data, loop_reports.mobility_tables, [], freedom.closed)
+        return Result(freedom.sheet(), [], freedom.closed)
     with working(f"closing the loops of {robot.name}"):
         found = closed_configurations(system, at, held=state.lock)
     if not found:
         say(f"failed: {found.message}")
-    return Result(loop_reports.assembly_summary(robot, found), loop_reports.assembly_tables, [], bool(len(found)))
+    return Result(found.sheet(), [], bool(len(found)))
 
 
 def _regulator(
@@ -274,15 +266,7 @@ def _regulator(
         found = lqr(system, Q, R or 1.0, sample=every, leave_out=True, **at)
     closed = replace(system, elements=(*system.elements, found.element()))
     files = [*save_model(closed, save)] if save is not None and save.suffix == ".toml" else []
-    data: dict[str, Any] = {
-        "name": system.name,
-        "sample": every,
-        "inputs": found.input_names,
-        "states": found.state_names,
-    }
-    data |= {"K": found.K.tolist(), "q": found.q.tolist(), "u": found.u.tolist(), "left_out": found.left_out}
-    data["poles"] = [{"real": z.real, "imaginary": z.imag} for z in found.poles.tolist()]
-    return Result(data, lambda _: [str(found)], files, True)
+    return Result(found.sheet(), files, True)
 
 
 def _small_motions(
@@ -304,7 +288,7 @@ def _small_motions(
     files = _drawn(found, what, count, plot, films, mode)
     if save is not None and save.suffix != ".json":
         files += found.save(save)
-    return Result(found.sheet() if what is Analysis.poles else found.modes_sheet(count), None, files, True)
+    return Result(found.sheet() if what is Analysis.poles else found.modes_sheet(count), files, True)
 
 
 def _poles(system: System, state: StateOptions, band: tuple[float, float] | None) -> Poles:

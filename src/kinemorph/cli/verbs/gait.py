@@ -20,6 +20,7 @@ from kinemorph.cli.options.state_options import StateOptions
 from kinemorph.cli.output_files import wrote
 from kinemorph.errors import KinemorphError
 from kinemorph.model.system import System
+from kinemorph.sheet import Data
 from kinemorph.words import did_you_mean, listed
 
 TIME = 10.0  # [s], default of --time
@@ -74,7 +75,6 @@ def gait(
 def _count_clusters(pattern: GaitOptions, clusters: ClusterOptions, as_json: bool) -> None:
     """Runs `gait maps`: counts the clusters of coupled maps, prints them, and draws them if asked to."""
     from kinemorph.analysis.gait_clusters import gait_clusters
-    from kinemorph.display.tables import gait_reports
 
     picture = option_values.picture(clusters.picture, "--picture")
     values = vars(pattern) | vars(clusters)
@@ -85,9 +85,7 @@ def _count_clusters(pattern: GaitOptions, clusters: ClusterOptions, as_json: boo
 
         with working("drawing"):
             plot_clusters(**given(values, *MAP, "count", "over"), path=picture)
-    data = gait_reports.cluster_summary(found)
-    data["files"] = wrote([picture] if picture else [])
-    put(data, as_json, gait_reports.cluster_tables)
+    put(found.sheet().with_parts(Data("files", wrote([picture] if picture else []))), as_json)
 
 
 # ── robots ────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -105,8 +103,11 @@ def _follow(
     as_json: bool,
 ) -> None:
     """Runs `gait ROBOT`: simulates the robot with its gait for `time` [s], and reports the run."""
+    from kinemorph.analysis import followed_gait
     from kinemorph.analysis.with_gait import with_gait
-    from kinemorph.display.tables import gait_reports, run_summaries
+    from kinemorph.display.faces.terminal import parts_of
+    from kinemorph.display.tables import run_summaries
+    from kinemorph.display.tables.run_tables import run_tables
     from kinemorph.mechanics.constraints.stances import closed_stance
     from kinemorph.model.elements.forces.joint_forces import with_joint_forces
     from kinemorph.simulation.simulate import simulate
@@ -123,20 +124,22 @@ def _follow(
     method, notes = _method(system, run)
     with reported_warnings(), progress_bar(model.name, time) as progress:
         trajectory = simulate(replace(system, source=""), time, q=q, progress=progress, **run.given, **method)
-        steps = gait_reports.finer_steps(trajectory) if trajectory.outcome.ok else None
-        finer, places = None, gait_reports.displacement_columns(model)
+        steps = followed_gait.finer_steps(trajectory) if trajectory.outcome.ok else None
+        finer, places = None, followed_gait.displacement_columns(model)
         if steps and places:  # the distance is printed, and has to be right
             finer_options = {**run.given, **method, **steps, "save": None}
             finer = simulate(replace(system, source=""), time, q=q, progress=progress, **finer_options)
-    data = gait_reports.following_summary(model, trajectory, (pattern.kind or Kind.rhythmic).value, joints, ADDED[1])
+    kind = (pattern.kind or Kind.rhythmic).value
+    sheet = followed_gait.following_sheet(model, trajectory, kind, joints, ADDED[1])
+    data = run_summaries.run_summary(trajectory) | {"gait": sheet.data()}
     if finer is not None:
-        notes += gait_reports.convergence_notes(model, trajectory, finer)
+        notes += followed_gait.convergence_notes(model, trajectory, finer)
     columns = [*places, *(f"q.{joint}" for joint in joints)]
     columns.append(ADDED[1] if len(joints) == 1 else f"{ADDED[1]}.*")
     notes += run_summaries.acting_joints(system, following) + run_summaries.inactive_notes(system)
     report_run(
-        trajectory, data, gait_reports.following_tables, save=run.save, plots=plots, scenes=scenes, notes=notes,
-        as_json=as_json, columns=columns,
+        trajectory, data, lambda data: [*parts_of(sheet), *run_tables(data)[:1]], save=run.save, plots=plots,
+        scenes=scenes, notes=notes, as_json=as_json, columns=columns,
     )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from kinemorph.cli.options.model_argument import ReadingOptions, RobotName, chos
 from kinemorph.cli.options.state_options import StateOptions
 from kinemorph.cli.output_files import wrote
 from kinemorph.errors import KinemorphError
+from kinemorph.sheet import Data
 
 
 class At(StrEnum):
@@ -82,7 +83,6 @@ def optimize(
     the runs. The same seed gives the same result.
     """
     from kinemorph.analysis.optimizing.optimize import optimize as found_by
-    from kinemorph.display.tables import optimization_reports
 
     option_values.picture(plot, "--plot")
     system = state.begun(chosen(robot, reading))
@@ -118,9 +118,7 @@ def optimize(
         files.append(plot)
     if not found:
         say(f"failed: {found.message}")
-    data = optimization_reports.optimization_summary(found)
-    data["files"] = wrote(files)
-    put(data, as_json, optimization_reports.optimization_tables)
+    put(found.sheet().with_parts(Data("files", wrote(files))), as_json)
     raise typer.Exit(WELL if found else FAILED)
 
 

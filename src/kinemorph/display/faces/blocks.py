@@ -43,8 +43,10 @@ def text(words: Words, told: sheets.Text) -> str:
 
 
 def value(words: Words, one: sheets.Field, given: Any) -> str:
-    """A value as its field writes it; "" for None where the field has no word for it."""
+    """A value as its field writes it, or several with commas; "" for None where the field has no word for it."""
     form = one.form
+    if isinstance(given, (list, tuple)) and not isinstance(given, sheets.Said):
+        return ", ".join(value(words, one, each) for each in given)
     if isinstance(form, Mapping):
         return words(form[given])
     if given is None:
@@ -67,7 +69,8 @@ def head(words: Words, one: sheets.Field) -> str:
 
 def _facts(part: sheets.Facts, words: Words, most: int | None) -> list[Block]:
     rows = [(text(words, one.head), value(words, one, given), one.unit) for one, given in part.rows if one.head]
-    return [Facts(tuple((name, f"{shown} {unit}".rstrip()) for name, shown, unit in rows if shown))]
+    kept = tuple((name, f"{shown} {unit}".rstrip()) for name, shown, unit in rows if shown)
+    return [Facts(kept)] if kept else []
 
 
 def _table(part: sheets.Table, words: Words, most: int | None) -> list[Block]:
@@ -77,7 +80,11 @@ def _table(part: sheets.Table, words: Words, most: int | None) -> list[Block]:
     chosen = sorted(order[:most])
     rows = [[value(words, part.columns[k], part.rows[row][k]) for k in shown] for row in chosen]
     heads = tuple(head(words, one) for one in columns)
-    right = tuple(name for name, one in zip(heads, columns, strict=True) if one.form not in TEXTS)
+    right = tuple(
+        name
+        for name, one in zip(heads, columns, strict=True)
+        if not isinstance(one.form, Mapping) and one.form not in TEXTS
+    )
     hidden = len(part.rows) - len(chosen)
     more = words.counted(hidden, "{n} more row is not listed.", "{n} more rows are not listed.") if hidden else ""
     note = " ".join(filter(None, (text(words, part.note) if part.note else "", more)))

@@ -6,5 +6,5 @@ robot_tables       the data of `summaries` as tables for a terminal
 run_summaries      runs as plain data; `run_tables` makes tables of them
 element_tables     the elements of a system, as data and as tables
 assembly_tables    matrices and lists of an assembly
-assembly_reports, file_reports, gait_reports, loop_reports   the data and tables of one command each
+assembly_reports, file_reports   the data and tables of one command each
 """

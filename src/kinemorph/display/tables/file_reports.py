@@ -12,7 +12,6 @@ from dataclasses import asdict
 
 from kinemorph.analysis.loops.mobility import mobility
 from kinemorph.display.tables.element_tables import element_rows
-from kinemorph.display.tables.loop_reports import mobility_summary
 from kinemorph.display.tables.phase_tables import automaton_summary
 from kinemorph.display.tables.summaries import Data, robot_summary
 from kinemorph.formats import FORMATS
@@ -124,7 +123,7 @@ def system_summary(system: System, examination: Examination | None = None, path:
     data["elements"] = element_rows(system)
     data["automaton"] = None if system.automaton is None else automaton_summary(system.automaton)
     found = mobility(system)
-    data["mobility"] = mobility_summary(system.robot, found) if found.rows else None
+    data["mobility"] = found.sheet().data() if found.rows else None
     data["settings"] = asdict(system.settings) if system.settings != Settings() else {}
     if not math.isfinite(system.settings.max_step):  # JSON has no infinity
         data["settings"].pop("max_step", None)

@@ -12,7 +12,6 @@ from kinemorph.analysis.verification.verdict import Check, check_table, counts
 from kinemorph.display.faces.grid import Data, Facts, Grid, Parts, grid_of
 from kinemorph.display.faces.terminal import parts_of
 from kinemorph.display.tables.element_tables import element_tables
-from kinemorph.display.tables.loop_reports import constraint_table, freedom_rows
 from kinemorph.display.tables.phase_tables import phase_tables
 from kinemorph.display.tables.summaries import PER_VELOCITY
 from kinemorph.sheet import Sheet
@@ -56,7 +55,7 @@ def robot_tables(data: Data) -> Parts:
                 *_origin(data.get("file")),
                 *_modules(data.get("modules")),
                 ("degrees of freedom", _freedom(data)),
-                *(freedom_rows(data["mobility"]) if data.get("mobility") else []),
+                *freedom_rows(data.get("mobility")),
                 ("bodies, joints", f"{len(data['bodies'])}{massless}, {len(data['joints'])}"),
                 ("mass", f"{data['mass']:g} kg"),
                 ("gravity", f"({gravity}) m/s^2"),
@@ -70,7 +69,9 @@ def robot_tables(data: Data) -> Parts:
         parts.append(grid_of("frames", data["frames"], {"frame": "{name}", "on body": "{body}"}))
     parts += coupling_tables(data["couplings"])
     if data.get("mobility"):
-        parts.append(constraint_table(data["mobility"]))
+        rows: dict[str, Any] = {"constraint": "{name}", "rows": "{rows}"}
+        rows |= {"redundant rows": lambda row: ", ".join(row["redundant"])}
+        parts.append(grid_of("constraints", data["mobility"]["constraints"], rows, ("rows",)))
     parts += [*element_tables(data.get("elements", [])), *phase_tables(data.get("automaton"))]
     if data["dependents"]:
         columns = {"dependent": "{name}", "formula": "{formula}", "unit": "{unit}"}
@@ -91,6 +92,19 @@ def robot_tables(data: Data) -> Parts:
         parts += ["runs", Facts([(name, _options(run)) for name, run in data["runs"].items()]), ""]
     conventions = [(topic.replace("_", " "), text) for topic, text in data["conventions"].items()]
     return [*parts, "conventions", Facts(conventions)]
+
+
+def freedom_rows(found: Data | None) -> list[tuple[str, str]]:
+    """Lines about loops, from the data of `Mobility.sheet`: the degrees of freedom and the independent joints."""
+    if not found:
+        return []
+    doubt = "" if found["closed"] else " (but the loops do not close)"
+    free = f"{found['dof']} with loops closed, {found['rank']} of {found['rows']} rows are independent{doubt}"
+    condition = "not finite" if found["condition"] is None else f"{found['condition']:.3g}"
+    return [
+        ("mobility", free),
+        ("independent", f"{', '.join(found['independent']) or 'none'}  (condition {condition})"),
+    ]
 
 
 def axes_text(row: Data) -> str:

@@ -34,11 +34,10 @@ def verify_model(data: dict[str, Any], report: Report) -> dict[str, Any]:
 def count_freedoms(data: dict[str, Any], report: Report) -> dict[str, Any]:
     """The degrees of freedom with closed loops, and the redundant rows of every loop and coupled joint."""
     from kinemorph.analysis.loops.mobility import mobility
-    from kinemorph.display.tables.loop_reports import mobility_summary
 
     system = task_model(data)
     report("counting the degrees of freedom")
-    return mobility_summary(system.robot, mobility(system, data["q"] or None))
+    return _shown(mobility(system, data["q"] or None).sheet())
 
 
 def find_equilibrium(data: dict[str, Any], report: Report) -> dict[str, Any]:

@@ -116,8 +116,8 @@ class Excitation(ShownExcitation):
             Table("limits", LIMITS, limits, "Limits", marked=near),
             Table("unknowns", fields("name deviation", name="unknown"), unknowns, "Unknowns, in SI units"),
             *(Note(text, "note") for text in self.assumed),
-            *attributes(element, "joints offset sines cosines"),
-            *attributes(self, "measured assumed"),
+            attributes(element, "joints offset sines cosines"),
+            attributes(self, "measured assumed"),
         ]
         return Sheet("Exciting motion of", self.robot.name, parts, "robot")
 

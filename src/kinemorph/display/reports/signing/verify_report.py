@@ -67,7 +67,7 @@ class ReportCheck(Shown):
             Table("changes", CHANGES, self.changes, "Rows that do not hold"),
             *(Note(note, "note") for note in self.notes),
             Note(before if self.failed else "", "note"),
-            *attributes(self, "rows failed notes"),
+            attributes(self, "rows failed notes"),
         ]
         return Sheet("Report", self.file, parts, "file")
 

@@ -66,20 +66,7 @@ function verifyPart(view) {
 function freedomPart(view) {
   return analysisPart(view, "Degrees of freedom", {
     label: "Count degrees of freedom", ask: "count_freedoms", args: () => ({}),
-    shown: (found) => [
-      make("p", {}, found.message),
-      tableOf({
-        caption: "Mobility", headed: true, rows: [
-          ["degrees of freedom", found.dof], ["independent joints", found.independent.join(", ") || "none"],
-          ["independent constraint rows", `${found.rank} of ${found.rows}`],
-          ["singular", found.singular ? "yes" : "no"],
-        ],
-      }),
-      found.constraints.length ? tableOf({
-        caption: "Constraints", head: ["constraint", "rows", "redundant", "these"],
-        rows: found.constraints.map((one) => [one.name, one.rows, one.redundant.length, one.redundant.join(", ")]),
-      }) : null,
-    ],
+    shown: (found) => sheetOf(found.sheet),
   });
 }
 
