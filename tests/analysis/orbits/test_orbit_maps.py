@@ -225,5 +225,5 @@ coordinate starts
 x 4 values from 0.1 to 1.5
 Attractors
 attractor share of starts repeats after cycles at
-1 75.00% 1 x = 0.642857
+1 75.00 % 1 x = 0.642857
 """
