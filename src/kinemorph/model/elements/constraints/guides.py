@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from kinemorph.model.body import Vector
+from kinemorph.model.declared import declared
 from kinemorph.model.elements.constraints.own_constraints import (
     Function,
     Known,
@@ -31,9 +32,9 @@ class DistanceConstraint:
     name: str
     body_a: str
     body_b: str
-    length: Value | Table | Law = field(metadata={"kind": "length"})
-    point_a: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
-    point_b: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
+    length: Value | Table | Law = field(metadata=declared("length", above=0.0))
+    point_a: Vector = field(default=(0.0, 0.0, 0.0), metadata=declared("length"))
+    point_b: Vector = field(default=(0.0, 0.0, 0.0), metadata=declared("length"))
 
 
 @dataclass(frozen=True)
@@ -45,10 +46,10 @@ class PointOnPlane:
 
     name: str
     body: str
-    point: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
+    point: Vector = field(default=(0.0, 0.0, 0.0), metadata=declared("length"))
     on: str = "world"
-    origin: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
-    normal: Vector = field(default=(0.0, 0.0, 1.0), metadata={"kind": "number"})
+    origin: Vector = field(default=(0.0, 0.0, 0.0), metadata=declared("length"))
+    normal: Vector = field(default=(0.0, 0.0, 1.0), metadata=declared("number"))
 
 
 @dataclass(frozen=True)
@@ -60,10 +61,10 @@ class PointOnLine:
 
     name: str
     body: str
-    point: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
+    point: Vector = field(default=(0.0, 0.0, 0.0), metadata=declared("length"))
     on: str = "world"
-    origin: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
-    direction: Vector = field(default=(1.0, 0.0, 0.0), metadata={"kind": "number"})
+    origin: Vector = field(default=(0.0, 0.0, 0.0), metadata=declared("length"))
+    direction: Vector = field(default=(1.0, 0.0, 0.0), metadata=declared("number"))
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ class PointOnSurface:
     name: str
     body: str
     surface: Names | Function
-    point: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
+    point: Vector = field(default=(0.0, 0.0, 0.0), metadata=declared("length"))
     on: str = "world"
     known: Known = ()
 
@@ -109,8 +110,8 @@ class PointOnCurve:
 
     name: str
     body: str
-    points: tuple[tuple[float, float, float], ...] = field(metadata={"kind": "length"})
-    point: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
+    points: tuple[tuple[float, float, float], ...] = field(metadata=declared("length"))
+    point: Vector = field(default=(0.0, 0.0, 0.0), metadata=declared("length"))
     on: str = "world"
     method: Literal["cubic", "monotone"] = "cubic"
     planar: bool = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from kinemorph.model.body import Vector
+from kinemorph.model.declared import declared
 from kinemorph.model.elements.contact.contact_laws import Friction, Normal
 from kinemorph.model.elements.contact.grounds import Ground, Plane
 from kinemorph.model.parameter import Value
@@ -34,8 +35,8 @@ class Contact:
     normal: Normal
     friction: Friction | None = None
     ground: Ground = field(default_factory=Plane)
-    point: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
-    radius: Value = field(default=0.0, metadata={"kind": "length"})
-    end: Vector | None = field(default=None, metadata={"kind": "length"})
+    point: Vector = field(default=(0.0, 0.0, 0.0), metadata=declared("length"))
+    radius: Value = field(default=0.0, metadata=declared("length", least=0.0))
+    end: Vector | None = field(default=None, metadata=declared("length"))
     samples: int = 2
     shape: Solid | None = None

@@ -13,6 +13,7 @@ from itertools import product
 from typing import Any, Literal
 
 from kinemorph.errors import ModelError
+from kinemorph.model.declared import declared
 from kinemorph.model.elements.control.controllers import PID
 from kinemorph.model.elements.control.references import as_rows
 from kinemorph.model.elements.control.wiring import Names, Numbers, Targets, as_names, as_numbers
@@ -47,21 +48,21 @@ class FuzzyRules:
     name: str
     joints: Names = ()
     inputs: Names = ("error",)
-    centers: tuple[tuple[Value, ...], ...] = field(default=(), metadata={"unit": "{input}", "rows": True})
-    widths: tuple[tuple[Value, ...], ...] = field(default=(), metadata={"unit": "{input}", "rows": True})
-    consequents: tuple[tuple[Value, ...], ...] = field(default=(), metadata={"unit": "{out}/{input}"})
-    rules: tuple[tuple[Value, ...], ...] = field(default=(), metadata={"kind": "number"})
+    centers: tuple[tuple[Value, ...], ...] = field(default=(), metadata=declared(unit="{input}", rows=True))
+    widths: tuple[tuple[Value, ...], ...] = field(default=(), metadata=declared(unit="{input}", rows=True, above=0.0))
+    consequents: tuple[tuple[Value, ...], ...] = field(default=(), metadata=declared(unit="{out}/{input}"))
+    rules: tuple[tuple[Value, ...], ...] = field(default=(), metadata=declared("number"))
     reads: Names = ()
     drives: Names = ()
-    reference: Targets = field(default=(0.0,), metadata={"unit": "{in}"})
-    filter: float = field(default=0.0, metadata={"kind": "time"})
-    lower: Numbers = field(default=(-math.inf,), metadata={"unit": "{out}"})
-    upper: Numbers = field(default=(math.inf,), metadata={"unit": "{out}"})
+    reference: Targets = field(default=(0.0,), metadata=declared(unit="{in}"))
+    filter: float = field(default=0.0, metadata=declared("time", least=0.0))
+    lower: Numbers = field(default=(-math.inf,), metadata=declared(unit="{out}"))
+    upper: Numbers = field(default=(math.inf,), metadata=declared(unit="{out}"))
     anti_windup: Literal["none", "clamp"] = "none"
-    every: float | None = field(default=None, metadata={"kind": "time"})
-    phase: float = field(default=0.0, metadata={"kind": "time"})
-    delay: float = field(default=0.0, metadata={"kind": "time"})
-    quantum: float = field(default=0.0, metadata={"unit": "{out}"})
+    every: float | None = field(default=None, metadata=declared("time", above=0.0))
+    phase: float = field(default=0.0, metadata=declared("time", least=0.0))
+    delay: float = field(default=0.0, metadata=declared("time", least=0.0))
+    quantum: float = field(default=0.0, metadata=declared(unit="{out}", least=0.0))
 
     def __post_init__(self) -> None:
         as_names(self, "joints", "inputs", "reads", "drives")

@@ -7,6 +7,7 @@ from dataclasses import field
 from typing import Literal, TypeAlias
 
 from kinemorph.frozen import dataclass
+from kinemorph.model.declared import declared
 
 Three: TypeAlias = tuple[float, float, float]
 
@@ -18,9 +19,9 @@ class Lag:
     `lower` and `upper` limit w, which is a state of the actuator; it begins at 0, or at the nearest limit.
     """
 
-    time: float = field(metadata={"kind": "time"})
-    lower: float = field(default=-math.inf, metadata={"unit": "{drive}"})
-    upper: float = field(default=math.inf, metadata={"unit": "{drive}"})
+    time: float = field(metadata=declared("time", above=0.0))
+    lower: float = field(default=-math.inf, metadata=declared(unit="{drive}"))
+    upper: float = field(default=math.inf, metadata=declared(unit="{drive}"))
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,8 @@ class Integrating:
     `lower` and `upper` limit w, which is a state of the actuator; it begins at 0, or at the nearest limit.
     """
 
-    lower: float = field(default=-math.inf, metadata={"unit": "{drive}"})
-    upper: float = field(default=math.inf, metadata={"unit": "{drive}"})
+    lower: float = field(default=-math.inf, metadata=declared(unit="{drive}"))
+    upper: float = field(default=math.inf, metadata=declared(unit="{drive}"))
 
 
 @dataclass(frozen=True)
@@ -65,20 +66,20 @@ class Actuator:
 
     name: str
     joint: str = ""
-    gear: float | tuple[float, ...] = field(default=1.0, metadata={"unit": "{gear}"})
+    gear: float | tuple[float, ...] = field(default=1.0, metadata=declared(unit="{gear}"))
     control: Literal["effort", "position", "velocity", "affine"] = "effort"
-    gain: float = field(default=0.0, metadata={"unit": "{effort}/{drive}"})
-    damping: float = field(default=0.0, metadata={"kind": "joint damping"})
-    lower: float = field(default=-math.inf, metadata={"unit": "{in}"})
-    upper: float = field(default=math.inf, metadata={"unit": "{in}"})
-    effort: float | tuple[float, float] = field(default=math.inf, metadata={"kind": "joint effort"})
-    inertia: float = field(default=0.0, metadata={"kind": "joint inertia"})
+    gain: float = field(default=0.0, metadata=declared(unit="{effort}/{drive}"))
+    damping: float = field(default=0.0, metadata=declared("joint damping"))
+    lower: float = field(default=-math.inf, metadata=declared(unit="{in}"))
+    upper: float = field(default=math.inf, metadata=declared(unit="{in}"))
+    effort: float | tuple[float, float] = field(default=math.inf, metadata=declared("joint effort"))
+    inertia: float = field(default=0.0, metadata=declared("joint inertia"))
     tendon: str = ""
     frame: str = ""
     reference: str = ""
     axes: Literal["own", "parent"] = "own"
-    gains: Three = field(default=(1.0, 0.0, 0.0), metadata={"unit": "{gains}"})
-    bias: Three = field(default=(0.0, 0.0, 0.0), metadata={"unit": "{bias}"})
+    gains: Three = field(default=(1.0, 0.0, 0.0), metadata=declared(unit="{gains}"))
+    bias: Three = field(default=(0.0, 0.0, 0.0), metadata=declared(unit="{bias}"))
     activation: Lag | Integrating | None = None
 
     def __post_init__(self) -> None:

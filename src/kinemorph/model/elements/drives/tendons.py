@@ -6,6 +6,7 @@ import math
 from dataclasses import field
 
 from kinemorph.frozen import dataclass
+from kinemorph.model.declared import declared
 from kinemorph.model.joint import ImpedanceStop
 
 
@@ -29,18 +30,18 @@ class Tendon:
 
     name: str
     joints: tuple[str, ...]
-    coefficients: tuple[float, ...] = field(metadata={"unit": "{length}/{joint}"})
-    stiffness: float = field(default=0.0, metadata={"unit": "{tension}/{length}"})
-    rest: float | tuple[float, float] = field(default=0.0, metadata={"unit": "{length}"})
-    curve: tuple[float, ...] = field(default=(), metadata={"unit": "{curve}"})
-    damping: float = field(default=0.0, metadata={"unit": "{tension} s/{length}"})
-    damping_curve: tuple[float, ...] = field(default=(), metadata={"unit": "{damping_curve}"})
-    friction: float = field(default=0.0, metadata={"unit": "{tension}"})
-    smoothing: float = field(default=1e-3, metadata={"unit": "{length}/s"})
-    lower: float = field(default=-math.inf, metadata={"unit": "{length}"})
-    upper: float = field(default=math.inf, metadata={"unit": "{length}"})
-    time: float = field(default=0.01, metadata={"kind": "time"})
-    effort: float | tuple[float, float] = field(default=math.inf, metadata={"unit": "{tension}"})
+    coefficients: tuple[float, ...] = field(metadata=declared(unit="{length}/{joint}"))
+    stiffness: float = field(default=0.0, metadata=declared(unit="{tension}/{length}"))
+    rest: float | tuple[float, float] = field(default=0.0, metadata=declared(unit="{length}"))
+    curve: tuple[float, ...] = field(default=(), metadata=declared(unit="{curve}"))
+    damping: float = field(default=0.0, metadata=declared(unit="{tension} s/{length}"))
+    damping_curve: tuple[float, ...] = field(default=(), metadata=declared(unit="{damping_curve}"))
+    friction: float = field(default=0.0, metadata=declared(unit="{tension}"))
+    smoothing: float = field(default=1e-3, metadata=declared(unit="{length}/s", above=0.0))
+    lower: float = field(default=-math.inf, metadata=declared(unit="{length}"))
+    upper: float = field(default=math.inf, metadata=declared(unit="{length}"))
+    time: float = field(default=0.01, metadata=declared("time", above=0.0))
+    effort: float | tuple[float, float] = field(default=math.inf, metadata=declared(unit="{tension}"))
     stop: ImpedanceStop | None = None
 
     def __post_init__(self) -> None:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.model.body import Vector
+from kinemorph.model.declared import declared
 
 Turning = Literal["vector", "xyz", "xzy", "yxz", "yzx", "zxy", "zyx"]
 
@@ -28,12 +29,12 @@ class Bushing:
     name: str
     body_a: str
     body_b: str
-    stiffness: Vector = field(metadata={"kind": "stiffness"})
-    damping: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "damping"})
-    turning_stiffness: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "angular stiffness"})
-    turning_damping: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "angular damping"})
-    preload: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "force"})
-    turning_preload: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "torque"})
+    stiffness: Vector = field(metadata=declared("stiffness", least=0.0))
+    damping: Vector = field(default=(0.0, 0.0, 0.0), metadata=declared("damping", least=0.0))
+    turning_stiffness: Vector = field(default=(0.0, 0.0, 0.0), metadata=declared("angular stiffness", least=0.0))
+    turning_damping: Vector = field(default=(0.0, 0.0, 0.0), metadata=declared("angular damping", least=0.0))
+    preload: Vector = field(default=(0.0, 0.0, 0.0), metadata=declared("force"))
+    turning_preload: Vector = field(default=(0.0, 0.0, 0.0), metadata=declared("torque"))
     turning: Turning = "vector"
     placement_a: Pose = IDENTITY
     placement_b: Pose = IDENTITY

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.model.body import Vector
+from kinemorph.model.declared import declared
 
 ZERO = (0.0, 0.0, 0.0)
 
@@ -22,7 +23,7 @@ class DragBox:
     """
 
     body: str
-    half: Vector = field(metadata={"kind": "length"})
+    half: Vector = field(metadata=declared("length", above=0.0))
     placement: Pose = IDENTITY
 
 
@@ -37,16 +38,16 @@ class DragEllipsoid:
     """
 
     body: str
-    half: Vector = field(metadata={"kind": "length"})
+    half: Vector = field(metadata=declared("length", above=0.0))
     placement: Pose = IDENTITY
-    blunt: float = field(default=0.5, metadata={"kind": "number"})
-    slender: float = field(default=0.25, metadata={"kind": "number"})
-    angular: float = field(default=1.5, metadata={"kind": "number"})
-    kutta: float = field(default=1.0, metadata={"kind": "number"})
-    magnus: float = field(default=1.0, metadata={"kind": "number"})
-    added_mass: Vector = field(default=ZERO, metadata={"unit": "m^3"})
-    added_inertia: Vector = field(default=ZERO, metadata={"unit": "m^5"})
-    share: float = field(default=1.0, metadata={"kind": "number"})
+    blunt: float = field(default=0.5, metadata=declared("number"))
+    slender: float = field(default=0.25, metadata=declared("number"))
+    angular: float = field(default=1.5, metadata=declared("number"))
+    kutta: float = field(default=1.0, metadata=declared("number"))
+    magnus: float = field(default=1.0, metadata=declared("number"))
+    added_mass: Vector = field(default=ZERO, metadata=declared(unit="m^3"))
+    added_inertia: Vector = field(default=ZERO, metadata=declared(unit="m^5"))
+    share: float = field(default=1.0, metadata=declared("number"))
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,6 @@ class Fluid:
 
     name: str
     parts: tuple[DragBox | DragEllipsoid, ...]
-    density: float = field(default=0.0, metadata={"unit": "kg/m^3"})
-    viscosity: float = field(default=0.0, metadata={"unit": "Pa s"})
-    wind: Vector = field(default=ZERO, metadata={"kind": "speed"})
+    density: float = field(default=0.0, metadata=declared(unit="kg/m^3", least=0.0))
+    viscosity: float = field(default=0.0, metadata=declared(unit="Pa s", least=0.0))
+    wind: Vector = field(default=ZERO, metadata=declared("speed"))

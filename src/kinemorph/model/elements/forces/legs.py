@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from kinemorph.model.body import Vector
+from kinemorph.model.declared import declared
 from kinemorph.model.elements.contact.grounds import Plane
 from kinemorph.model.parameter import Value
 
@@ -22,8 +23,8 @@ class SpringLeg:
 
     name: str
     body: str
-    stiffness: Value = field(metadata={"kind": "stiffness"})
-    length: Value = field(metadata={"kind": "length"})
-    direction: Vector = field(default=(0.0, 0.0, -1.0), metadata={"kind": "number"})
+    stiffness: Value = field(metadata=declared("stiffness", above=0.0))
+    length: Value = field(metadata=declared("length", above=0.0))
+    direction: Vector = field(default=(0.0, 0.0, -1.0), metadata=declared("number"))
     ground: Plane = field(default_factory=Plane)
-    point: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
+    point: Vector = field(default=(0.0, 0.0, 0.0), metadata=declared("length"))

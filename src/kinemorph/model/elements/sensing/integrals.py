@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from kinemorph.model.declared import declared
 from kinemorph.model.elements.control.wiring import Names, Numbers, as_names, as_numbers
 
 
@@ -27,8 +28,8 @@ class Integral:
     name: str
     signals: Names
     of: Literal["value", "square", "magnitude"] = "value"
-    weights: Numbers = field(default=(1.0,), metadata={"unit": "{own}/({signal} s)"})
-    start: float = field(default=0.0, metadata={"unit": "{own}"})
+    weights: Numbers = field(default=(1.0,), metadata=declared(unit="{own}/({signal} s)"))
+    start: float = field(default=0.0, metadata=declared(unit="{own}"))
     unit: str = ""
     times: Names = ()
 
