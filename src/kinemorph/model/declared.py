@@ -5,6 +5,7 @@ Checks (`elements.field_problems`), model files, their JSON schema and the forms
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -41,6 +42,13 @@ class Bounds(NamedTuple):
             high = high.removeprefix("of ")
         finite = " whole" if whole else "" if self.infinite or (low and high) else " finite"
         return f"a{finite} number {' and '.join(filter(None, (low, high)))}".rstrip()
+
+
+def bounds_of(field: dataclasses.Field[Any]) -> Bounds:
+    """The bounds of the numbers of a field, which may be infinite if its default is."""
+    bounds: Bounds = field.metadata.get("bounds", Bounds())
+    alone = field.default[0] if isinstance(field.default, tuple) and field.default else field.default
+    return bounds._replace(infinite=True) if isinstance(alone, float) and math.isinf(alone) else bounds
 
 
 def declared(

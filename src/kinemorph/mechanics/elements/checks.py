@@ -22,6 +22,11 @@ def known_body(element: Any, what: str, name: str, robot: Robot, *, frames: bool
     return [wrong(element.name, problem, nearest(name, known), what)]
 
 
+def known_ends(element: Any, robot: Robot) -> list[Problem]:
+    """A problem for each of the fields `body_a` and `body_b` that names nothing of the robot; else none."""
+    return [one for end in ("body_a", "body_b") for one in known_body(element, end, getattr(element, end), robot)]
+
+
 def known_joint(element: Any, what: str, name: str, robot: Robot) -> list[Problem]:
     """A problem where `name`, given in the field `what`, is not a joint with coordinates; else none.
 

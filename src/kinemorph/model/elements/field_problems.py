@@ -9,7 +9,6 @@ other, and names that a robot has to have.
 from __future__ import annotations
 
 import dataclasses
-import math
 import numbers
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import is_dataclass
@@ -17,15 +16,13 @@ from typing import Any
 
 from kinemorph.algebra.groups import Pose
 from kinemorph.errors import Problem
-from kinemorph.model.declared import Bounds
+from kinemorph.model.declared import bounds_of
 from kinemorph.model.elements.fields import Field, defaults_of, is_part, part_fields
 from kinemorph.model.input_reader import LARGEST, short
 from kinemorph.model.parameter import Formula, Parameter, evaluate
 from kinemorph.model.units import KINDS
 from kinemorph.vocabulary.frozen_array import FrozenArray
 from kinemorph.words import listed
-
-ANY_FINITE = Bounds()
 
 
 def type_problems(element: Any) -> list[Problem]:
@@ -59,8 +56,9 @@ def _misfits(part: Any) -> Iterator[tuple[str, str, str]]:
             shown = value[0] if isinstance(value, tuple) and len(value) == 1 else value
             such = _expected(row, row.name)
             yield row.name, f"{row.name} is {short(shown)}; expected {such}", _remedy(row.name, such, defaults)
-        elif row.form in ("part", "either") and is_dataclass(value) and not isinstance(value, _NUMBERS):
-            yield from ((row.name, f"{row.name}: {what}", remedy) for _, what, remedy in _misfits(value))
+        elif row.form in ("part", "either", "list"):
+            for where, inner in _parts_in(value, row.name):
+                yield from ((row.name, f"{where}: {what}", remedy) for _, what, remedy in _misfits(inner))
 
 
 def _excesses(part: Any) -> Iterator[tuple[str, str, str]]:
@@ -77,20 +75,13 @@ def _excesses(part: Any) -> Iterator[tuple[str, str, str]]:
             x = raw if type(raw) is float else float(evaluate(raw))
             if bounds.hold(x) and (abs(x) <= LARGEST or bounds.infinite):
                 continue
-            such = bounds.words(whole=field.type == "int")
+            such, why = bounds.words(whole=field.type == "int"), ""
             if bounds.hold(x):
-                such = f"a number of at most {LARGEST:g}, so that products do not overflow"
-            shown = f"{x:g}" if isinstance(raw, numbers.Real) else f"nominally {x:g} ({short(raw)})"
-            remedy = field.metadata.get("give") or _remedy(field.name, such.partition(",")[0], defaults)
-            yield field.name, f"{where} is {shown}; expected {such}{_unit(field)}", remedy
+                such, why = f"a number of at most {LARGEST:g}", ", so that products do not overflow"
+            shown = f"{x:g}" if isinstance(raw, numbers.Real) else f"{short(raw)} with the nominal value {x:g}"
+            remedy = field.metadata.get("give") or _remedy(field.name, such, defaults)
+            yield field.name, f"{where} is {shown}; expected {such}{_unit(field)}{why}", remedy
             break
-
-
-def bounds_of(field: dataclasses.Field[Any]) -> Bounds:
-    """The bounds of the numbers of a field; they may be infinite if its default is."""
-    bounds: Bounds = field.metadata.get("bounds", ANY_FINITE)
-    unlimited = any(math.isinf(x) for _, x in _numbers_in(field.default, "") if isinstance(x, float))
-    return bounds._replace(infinite=True) if unlimited else bounds
 
 
 def _unit(field: dataclasses.Field[Any]) -> str:

@@ -11,7 +11,7 @@ from kinemorph.algebra.tables import lookup, through
 from kinemorph.algebra.turns import Vec3
 from kinemorph.algebra.vectors import dot, sub
 from kinemorph.errors import KinemorphError, ModelError, ShapeError, told
-from kinemorph.mechanics.elements.checks import known_body, wrong
+from kinemorph.mechanics.elements.checks import known_body, known_ends, wrong
 from kinemorph.mechanics.elements.constraints.constraint_texts import text_problems, text_value
 from kinemorph.mechanics.elements.constraints.own_constraints import names_of_rows
 from kinemorph.mechanics.elements.constraints.row_forces import RowForces
@@ -42,8 +42,7 @@ class DistanceLaw(RowForces):
     """
 
     def problems(self, element: DistanceConstraint, robot: Robot) -> list[str]:
-        found = known_body(element, "body_a", element.body_a, robot)
-        found += known_body(element, "body_b", element.body_b, robot)
+        found = known_ends(element, robot)
         if not found and element.body_a == element.body_b:
             problem = f"body_a and body_b are both '{element.body_a}'; expected two different bodies"
             found.append(wrong(element.name, problem, "Name another body.", "body_a"))

@@ -9,7 +9,7 @@ from typing import Any
 from kinemorph.algebra.scalar import S, div, maximum, minus, sqrt
 from kinemorph.algebra.turns import Sym3, Vec3
 from kinemorph.algebra.vectors import add, dot, neg, scale, sub
-from kinemorph.mechanics.elements.checks import known_body, wrong
+from kinemorph.mechanics.elements.checks import known_ends, wrong
 from kinemorph.mechanics.elements.contact.contact_point import Felt, Start, contact_tangent, total
 from kinemorph.mechanics.elements.contact.contacts import SIGNALS, published
 from kinemorph.mechanics.elements.contact.friction import SMOOTH, Rubbed, friction_problems, regularized, tangential
@@ -20,7 +20,7 @@ from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Push, Slot, Stiff, plain, register
 from kinemorph.mechanics.steps.pair_forces import PairForce, PairState
 from kinemorph.mechanics.steps.point_states import PointState
-from kinemorph.model.elements.contact.contact_laws import Coulomb, Regularized
+from kinemorph.model.elements.contact.contact_laws import Regularized
 from kinemorph.model.elements.contact.pair_contacts import PairContact
 from kinemorph.model.robot import Robot
 
@@ -36,16 +36,7 @@ class PairContactLaw(ElementLaw[PairContact]):
         return RigidContactLaw() if is_rigid(element) else self
 
     def problems(self, element: PairContact, robot: Robot) -> list[str]:
-        found = [
-            problem
-            for what in ("body_a", "body_b")
-            for problem in known_body(element, what, getattr(element, what), robot)
-        ]
-        if element.friction is not None and not isinstance(element.friction, Regularized | Coulomb):
-            problem = f"friction is {element.friction!r}; expected None or Regularized between two bodies"
-            found.append(wrong(element.name, problem, "Use Regularized: anchors are for the ground only.", "friction"))
-        else:
-            found += friction_problems(element.name, element.friction)
+        found = known_ends(element, robot) + friction_problems(element.name, element.friction)
         for what in ("a", "b"):
             found += axis_problems(element.name, getattr(element, f"point_{what}"), getattr(element, f"end_{what}"))
         if not found and number(element.radius_a) + number(element.radius_b) == 0.0:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kinemorph.algebra.scalar import S, absolute, div, less, maximum, minus, plus, sqrt, times, where
 from kinemorph.algebra.turns import Vec3
 from kinemorph.algebra.vectors import add, cross, dot, matvec, scale, sub
-from kinemorph.mechanics.elements.checks import known_body, wrong
+from kinemorph.mechanics.elements.checks import known_body, known_ends, wrong
 from kinemorph.mechanics.elements.contact.grounds import Meeting, Surface, ground_problems, surface
 from kinemorph.mechanics.elements.contact.normal_forces import number
 from kinemorph.mechanics.elements.contact.spheres import axis_problems, fixed_point, nearest
@@ -110,8 +110,7 @@ class RigidContactLaw(ElementLaw[Any]):
             if isinstance(element.ground, Plane):
                 found += known_body(element, "ground: on", element.ground.on, robot)
             return found
-        for what in ("body_a", "body_b"):
-            found += known_body(element, what, getattr(element, what), robot)
+        found += known_ends(element, robot)
         for what in ("a", "b"):
             found += axis_problems(element.name, getattr(element, f"point_{what}"), getattr(element, f"end_{what}"))
         if not found and number(element.radius_a) + number(element.radius_b) == 0.0:

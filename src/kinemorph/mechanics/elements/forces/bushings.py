@@ -30,7 +30,7 @@ from kinemorph.algebra.vectors import (
     sub,
     transpose,
 )
-from kinemorph.mechanics.elements.checks import known_body
+from kinemorph.mechanics.elements.checks import known_ends
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Slot, Stiff, Wrench, plain, register
 from kinemorph.mechanics.elements.places import Frame
@@ -50,8 +50,7 @@ class BushingLaw(ElementLaw[Bushing]):
     steady = True
 
     def problems(self, element: Bushing, robot: Robot) -> list[str]:
-        ends = ("body_a", "body_b")
-        return [problem for what in ends for problem in known_body(element, what, getattr(element, what), robot)]
+        return known_ends(element, robot)
 
     def signals(self, element: Bushing) -> tuple[Slot, ...]:
         """Force and moment on B and the position of B, in the axes of A, and the angles in the order of `turning`."""

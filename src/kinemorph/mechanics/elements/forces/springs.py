@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from kinemorph.algebra.scalar import S, div, maximum, minimum, minus, sqrt
 from kinemorph.algebra.turns import Sym3, Vec3
 from kinemorph.algebra.vectors import dot, scale, sub
-from kinemorph.mechanics.elements.checks import known_body, wrong
+from kinemorph.mechanics.elements.checks import known_ends, wrong
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Push, Slot, Stiff, plain, register
 from kinemorph.mechanics.steps.pair_forces import PairForce, PairState
@@ -26,8 +26,7 @@ class LineLaw(ElementLaw[E]):
     """The abstract base of laws with a pull along the line between two points."""
 
     def problems(self, element: Any, robot: Robot) -> list[str]:
-        ends = ("body_a", "body_b")
-        found = [problem for what in ends for problem in known_body(element, what, getattr(element, what), robot)]
+        found = known_ends(element, robot)
         if (element.body_a, element.point_a) == (element.body_b, element.point_b):
             problem = f"both ends are at {element.point_a} of '{element.body_a}'; expected two different points"
             found.append(wrong(element.name, problem, "Name another body or point."))

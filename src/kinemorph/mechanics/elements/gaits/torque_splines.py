@@ -52,7 +52,7 @@ def coefficient_problems(element: Any, owners: Sequence[str], what: str) -> list
     sizes = {len(row) for row in rows}
     if len(sizes) > 1 or not min(sizes, default=0):
         problem = f"its rows of coefficients have {sorted(sizes)} numbers; expected the same number in all rows"
-        found.append(wrong(element.name, problem, "Correct them.", "coefficients"))
+        found.append(wrong(element.name, problem, f"Give each row {max(sizes, default=1)} numbers.", "coefficients"))
     return found
 
 

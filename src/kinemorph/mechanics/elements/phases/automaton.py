@@ -17,6 +17,7 @@ from kinemorph.mechanics.elements.ensemble import Ensemble
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Slot, register
 from kinemorph.mechanics.elements.phases.relabeling import relabeling_problems, reset_target
+from kinemorph.model.elements.field_problems import number_problems
 from kinemorph.model.elements.phases.automaton import Automaton, Edge
 from kinemorph.model.elements.phases.holds import Hold
 from kinemorph.model.robot import Robot
@@ -40,7 +41,7 @@ class AutomatonLaw(RowForces):
         return tuple(edge.name for edge in element.edges)
 
     def problems(self, element: Automaton, robot: Robot) -> list[str]:
-        found: list[Any] = []
+        found = [_problem(edge, one, str(one.key)) for edge in element.edges for one in number_problems(edge)]
         known = robot.v_names
         for phase in element.phases:
             for name in phase.locked:

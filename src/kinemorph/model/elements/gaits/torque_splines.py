@@ -45,7 +45,7 @@ class TorqueSpline:
         """
         if not isinstance(count, int) or count < 1:
             what = f"count is {count!r}; expected a whole number of at least 1"
-            raise ModelError(Problem("element", name, what, "Correct it.", "count"))
+            raise ModelError(Problem("element", name, what, "Give 1 or more, or leave `count` out.", "count"))
         targets = (drives,) if isinstance(drives, str) else tuple(drives)
         rows = tuple(tuple(Parameter(f"{name}.{target}.{k}", value) for k in range(count)) for target in targets)
         return cls(name, targets, rows, duration, degree)
