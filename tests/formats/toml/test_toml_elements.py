@@ -43,7 +43,7 @@ def examples(field: Field, number: int = 3) -> list[Any]:
     """Data for a row: one for each form that it may have."""
     simple: dict[str, Any] = {
         "value": GAIN * 2.0,
-        "literal": 0.1 * number if field.bounds.hold(0.1 * number) else 0.9,
+        "literal": next(x for x in (0.1 * number, 0.9, 2.0) if field.bounds.hold(x)),
         "whole": number,
         "flag": True,
         "text": NAMES.get(field.name, ARM.body_names[0]),

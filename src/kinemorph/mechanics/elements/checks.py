@@ -67,9 +67,10 @@ def one_axis(element: Any, what: str, name: str, robot: Robot) -> list[Problem]:
 
 def one_or_each(element: Any, count: int, what: str, *fields: str) -> list[Problem]:
     """A problem for each of these fields with neither one number nor `count` numbers, one for each `what`."""
-    such = f"1{f', or {count}, one for each {what}' if count > 1 else ''}"
+    more = f", or {count}" if count > 1 else ""
+    such = f"1{more}, one for each {what}" if more else "1"
     return [
-        wrong(element.name, f"{name} has {counted(given, 'number')}; expected {such}", f"Give {such}.", name)
+        wrong(element.name, f"{name} has {counted(given, 'number')}; expected {such}", f"Give one number{more}.", name)
         for name in fields
         if (given := len(getattr(element, name))) not in (1, count)
     ]

@@ -9,6 +9,7 @@ other, and names that a robot has to have.
 from __future__ import annotations
 
 import dataclasses
+import math
 import numbers
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import is_dataclass
@@ -55,7 +56,8 @@ def _misfits(part: Any) -> Iterator[tuple[str, str, str]]:
         if not _fits(row, value):
             shown = value[0] if isinstance(value, tuple) and len(value) == 1 else value
             such = _expected(row, row.name)
-            yield row.name, f"{row.name} is {short(shown)}; expected {such}", _remedy(row.name, such, defaults)
+            remedy = _remedy(row.name, "one of these" if such.startswith("one of ") else such, defaults)
+            yield row.name, f"{row.name} is {short(shown)}; expected {such}", remedy
         elif row.form in ("part", "either", "list"):
             for where, inner in _parts_in(value, row.name):
                 yield from ((row.name, f"{where}: {what}", remedy) for _, what, remedy in _misfits(inner))
@@ -79,7 +81,8 @@ def _excesses(part: Any) -> Iterator[tuple[str, str, str]]:
             if bounds.hold(x):
                 such, why = f"a number of at most {LARGEST:g}", ", so that products do not overflow"
             shown = f"{x:g}" if isinstance(raw, numbers.Real) else f"{short(raw)} with the nominal value {x:g}"
-            remedy = field.metadata.get("give") or _remedy(field.name, such, defaults)
+            plain = such.replace(" finite", "") if math.isfinite(x) else such
+            remedy = field.metadata.get("give") or _remedy(field.name, plain, defaults)
             yield field.name, f"{where} is {shown}; expected {such}{_unit(field)}{why}", remedy
             break
 
@@ -111,7 +114,7 @@ def _numbers_in(value: Any, where: str) -> Iterator[tuple[str, Any]]:
         if len(value) == 2 and isinstance(value[0], str):  # a number by its name
             value, where = value[1:], f"{where}['{value[0]}']"
         for k, one in enumerate(value):
-            yield from _numbers_in(one, f"{where}[{k}]" if len(value) > 1 else where)
+            yield from _numbers_in(one, f"{where}[{k}]" if len(value) > 1 or isinstance(one, tuple) else where)
 
 
 def _parts_in(value: Any, where: str) -> Iterator[tuple[str, Any]]:
