@@ -14,7 +14,6 @@ from kinemorph import Parameter, elements
 from kinemorph.algebra.groups import Pose
 from kinemorph.errors import KinemorphError, ModelError
 from kinemorph.mechanics.elements.ensemble import ensemble
-from kinemorph.model.declared import bounds_of
 from kinemorph.model.elements import FILES
 from kinemorph.model.elements.contact.contact_laws import (
     Anchor,
@@ -24,6 +23,7 @@ from kinemorph.model.elements.contact.contact_laws import (
     Regularized,
 )
 from kinemorph.model.elements.contact.grounds import HeightMap
+from kinemorph.model.elements.declared import bounds_of
 from kinemorph.model.elements.fields import is_part
 from kinemorph.model.system import System
 from kinemorph.model.units import KINDS
@@ -164,7 +164,7 @@ def test_every_declared_field_tells_its_bounds(element: Any) -> None:
     for bad, field, x in with_bad_numbers(element):
         with pytest.raises(ModelError) as told:
             ensemble(robot, (bad,))
-        bounds, kind = bounds_of(field), field.metadata.get("kind", "number")
+        bounds, kind = bounds_of(field), field.metadata.get("kind") or "number"
         limits = [f"{x:g}" for x in (bounds.least, bounds.above, bounds.most, bounds.below) if x is not None]
         place = rf"element 'e': ([a-z_]+: )?{field.name}(\[\d\])? is {re.escape(f'{x:g}')}; expected a"
         mine = [text for text in told.value.problems if re.match(place, text)]

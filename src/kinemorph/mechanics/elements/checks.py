@@ -10,7 +10,7 @@ from kinemorph.model.robot import Robot
 from kinemorph.words import counted, did_you_mean, listed, quoted
 
 
-def known_body(element: Any, what: str, name: str, robot: Robot, *, frames: bool = True) -> list[Problem]:
+def known_body(element: Any, what: str, name: str, robot: Robot, *, frames: bool = True) -> list[str]:
     """A problem where `name`, given in the field `what`, is not a body, a frame or "world" of the robot; else none.
 
     Without `frames` it has to be a body.
@@ -22,12 +22,12 @@ def known_body(element: Any, what: str, name: str, robot: Robot, *, frames: bool
     return [wrong(element.name, problem, nearest(name, known), what)]
 
 
-def known_ends(element: Any, robot: Robot) -> list[Problem]:
+def known_ends(element: Any, robot: Robot) -> list[str]:
     """A problem for each of the fields `body_a` and `body_b` that names nothing of the robot; else none."""
     return [one for end in ("body_a", "body_b") for one in known_body(element, end, getattr(element, end), robot)]
 
 
-def known_joint(element: Any, what: str, name: str, robot: Robot) -> list[Problem]:
+def known_joint(element: Any, what: str, name: str, robot: Robot) -> list[str]:
     """A problem where `name`, given in the field `what`, is not a joint with coordinates; else none.
 
     A joint that closes a loop has no coordinates.
@@ -48,7 +48,7 @@ def _holds(field: str) -> str:
     return f"{field} {'contains' if field in ('joints', 'bodies') else 'is'}"
 
 
-def one_axis(element: Any, what: str, name: str, robot: Robot) -> list[Problem]:
+def one_axis(element: Any, what: str, name: str, robot: Robot) -> list[str]:
     """A problem where `name`, given in the field `what`, is neither a joint with one axis nor an axis of a joint."""
     if name in robot.axis_places:
         return []
@@ -65,7 +65,7 @@ def one_axis(element: Any, what: str, name: str, robot: Robot) -> list[Problem]:
     return found
 
 
-def one_or_each(element: Any, count: int, what: str, *fields: str) -> list[Problem]:
+def one_or_each(element: Any, count: int, what: str, *fields: str) -> list[str]:
     """A problem for each of these fields with neither one number nor `count` numbers, one for each `what`."""
     more = f", or {count}" if count > 1 else ""
     such = f"1{more}, one for each {what}" if more else "1"
@@ -81,7 +81,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"{did_you_mean(name, known)} Known: {listed(known, 16)}.".strip()
 
 
-def wrong(element: str, what: str, remedy: str, key: str = "") -> Problem:
+def wrong(element: str, what: str, remedy: str, key: str = "") -> str:
     """The `Problem` of the element with this name: `what` is wrong, and `remedy` tells what to do.
 
     `key` is the field that is wrong, where it is one field.

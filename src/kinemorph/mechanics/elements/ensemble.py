@@ -311,7 +311,10 @@ def _further(found: Sequence[Problem], more: Sequence[Problem]) -> list[Problem]
 def _problems(element: Any, found: Sequence[str]) -> list[Problem]:
     """The problems that a law finds; a plain sentence of a user law becomes a problem of the whole element."""
     remedy = f"Change the data of this {type(element).__name__}."
-    return [p if isinstance(p, Problem) else wrong(element.name, p.rstrip("."), remedy) for p in found]
+    return [
+        p if isinstance(p, Problem) else Problem("element", element.name, p.rstrip("."), remedy, rule="element")
+        for p in found
+    ]
 
 
 def _wired(

@@ -1,7 +1,7 @@
 """Problems of the fields of an element: values of another type than the type hint says, and numbers out of bounds.
 
 Laws rely on these checks: dataclasses accept any value, and without them an error would occur much later, inside a law.
-A field says its kind of quantity and bounds in its metadata (`model.declared`); every number has to be finite, unless
+A field says its kind of quantity and bounds in its metadata (`declared`); every number has to be finite, unless
 the field or its default says that infinite ones mean something. A law checks what several fields have to do with each
 other, and names that a robot has to have.
 """
@@ -17,7 +17,7 @@ from typing import Any
 
 from kinemorph.algebra.groups import Pose
 from kinemorph.errors import Problem
-from kinemorph.model.declared import bounds_of
+from kinemorph.model.elements.declared import bounds_of
 from kinemorph.model.elements.fields import Field, defaults_of, is_part, part_fields
 from kinemorph.model.input_reader import LARGEST, short
 from kinemorph.model.parameter import Formula, Parameter, evaluate
@@ -90,7 +90,7 @@ def _excesses(part: Any) -> Iterator[tuple[str, str, str]]:
 def _unit(field: dataclasses.Field[Any]) -> str:
     """The unit of a field in brackets, both units of a field for joints that turn or slide; empty without a unit."""
     kind, unit = field.metadata.get("kind", ""), field.metadata.get("unit", "")
-    units = (unit,) if unit and "{" not in unit and "per" not in field.metadata else ()
+    units: tuple[str, ...] = (unit,) if unit and "{" not in unit and "per" not in field.metadata else ()
     if isinstance(kind, str) and kind:
         units = (KINDS[kind][0], KINDS[kind][-1]) if kind.startswith("joint ") else KINDS[kind][:1]
     return f" [{' or '.join(units)}]" if units and units != ("1",) else ""

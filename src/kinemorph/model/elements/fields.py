@@ -25,10 +25,10 @@ import numpy as np
 
 from kinemorph.algebra.groups import Pose
 from kinemorph.model.body import Vector
-from kinemorph.model.declared import Bounds, bounds_of
 from kinemorph.model.elements import kind_of
 from kinemorph.model.elements.contact.contact_laws import Soft
 from kinemorph.model.elements.control.wiring import Starts
+from kinemorph.model.elements.declared import Bounds, bounds_of
 from kinemorph.model.parameter import Formula, Parameter, Value
 from kinemorph.model.shapes import Surface
 from kinemorph.vocabulary.frozen_array import FrozenArray

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from kinemorph.algebra.scalar import S, maximum, minimum
-from kinemorph.errors import Problem
 from kinemorph.mechanics.elements.checks import one_axis, one_or_each, wrong
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.model.elements.control.wiring import channel_names, choices, measured
@@ -98,6 +97,6 @@ def channel_problems(element: Any, robot: Robot) -> list[str]:
     return []
 
 
-def count_problems(element: Any, *fields: str) -> list[Problem]:
+def count_problems(element: Any, *fields: str) -> list[str]:
     """A problem for each of these fields with too few or too many numbers for the channels."""
     return one_or_each(element, len(channel_names(element)), "channel", *fields)

@@ -13,7 +13,7 @@ import numpy as np
 from kinemorph.algebra.dual import value_and_derivative
 from kinemorph.algebra.scalar import S, cos, floor, maximum, minimum, plus, sin, sincos, times
 from kinemorph.algebra.tables import lookup, through
-from kinemorph.errors import Problem, ShapeError
+from kinemorph.errors import ShapeError
 from kinemorph.mechanics.elements.checks import one_axis, one_or_each, wrong
 from kinemorph.mechanics.elements.control.channels import Wish, each
 from kinemorph.mechanics.elements.control.path_curves import periodic, stepped, stretched, tabled
@@ -74,12 +74,12 @@ class PathLaw(ElementLaw[Any]):
         return [each(view.value(getattr(element, name)), count)[k] for name in self.fields]
 
 
-def optional_numbers(element: Any, *names: str) -> list[Problem]:
+def optional_numbers(element: Any, *names: str) -> list[str]:
     """Problems of fields that may be empty, or else have one number for all joints or one number for each joint."""
     return count_problems(element, *(name for name in names if getattr(element, name)))
 
 
-def count_problems(element: Any, *names: str) -> list[Problem]:
+def count_problems(element: Any, *names: str) -> list[str]:
     """A problem for each field with neither one number for all joints nor one number for each joint."""
     return one_or_each(element, max(len(element.joints), 1), "of its joints", *names)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from kinemorph.model.declared import declared
 from kinemorph.model.elements.constraints.own_constraints import Known, as_known, undeclared, with_known
+from kinemorph.model.elements.declared import declaration
 from kinemorph.model.elements.forces.applied import Law, Table
 from kinemorph.model.parameter import Value
 
@@ -22,7 +22,7 @@ class PrescribedMotion:
 
     name: str
     joint: str
-    motion: Value | str | Table | Law = field(metadata=declared("joint coordinate"))
+    motion: Value | str | Table | Law = field(metadata=declaration("joint coordinate"))
     known: Known = ()
 
     def __post_init__(self) -> None:

@@ -26,8 +26,8 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from kinemorph.errors import ModelError
-from kinemorph.model.declared import declared
 from kinemorph.model.elements.contact.impact_laws import Energetic, ImpactLaw, Newton, Plastic, Poisson
+from kinemorph.model.elements.declared import declaration, declared
 from kinemorph.model.parameter import Value, evaluate
 
 ELASTIC = "Give 0 for a plastic impact, up to 1 for an elastic one."
@@ -42,10 +42,10 @@ class EasyDynNormal:
     force has a finite slope at the start of contact.
     """
 
-    stiffness: Value = field(metadata=declared(unit="N", per=("m", "stiffness_power"), above=0.0))
-    damping: Value = field(default=0.0, metadata=declared(unit="N s/m", per=("m", "damping_power"), least=0.0))
-    stiffness_power: Value = field(default=1.0, metadata=declared("number", least=1.0, give=SMOOTH))
-    damping_power: Value = field(default=1.0, metadata=declared("number", least=1.0, give=SMOOTH))
+    stiffness: Value = field(metadata=declaration(unit="N", per=("m", "stiffness_power"), above=0.0))
+    damping: Value = declared(0.0, unit="N s/m", per=("m", "damping_power"), least=0.0)
+    stiffness_power: Value = declared(1.0, "number", least=1.0, give=SMOOTH)
+    damping_power: Value = declared(1.0, "number", least=1.0, give=SMOOTH)
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,9 @@ class HuntCrossley:
     `bouncing`.
     """
 
-    stiffness: Value = field(metadata=declared(unit="N", per=("m", "exponent"), above=0.0))
-    damping: Value = field(default=0.0, metadata=declared(unit="s/m", least=0.0))
-    exponent: Value = field(default=1.5, metadata=declared("number", least=1.0, give=SMOOTH))
+    stiffness: Value = field(metadata=declaration(unit="N", per=("m", "exponent"), above=0.0))
+    damping: Value = declared(0.0, unit="s/m", least=0.0)
+    exponent: Value = declared(1.5, "number", least=1.0, give=SMOOTH)
 
     @classmethod
     def bouncing(cls, stiffness: Value, restitution: float, speed: float, exponent: Value = 1.5) -> HuntCrossley:
@@ -85,13 +85,13 @@ class ImpedanceNormal:
     Over the first tenth of the width the damping grows from 0, so that the force does not jump when bodies touch.
     """
 
-    stiffness: Value = field(metadata=declared("stiffness", above=0.0))
-    damping: Value = field(default=0.0, metadata=declared("damping", least=0.0))
-    start: float = field(default=0.9, metadata=declared("number", above=0.0, below=1.0))
-    end: float = field(default=0.95, metadata=declared("number", above=0.0, below=1.0))
-    width: Value = field(default=0.001, metadata=declared("length", above=0.0))
-    midpoint: float = field(default=0.5, metadata=declared("number", above=0.0, below=1.0))
-    power: float = field(default=2.0, metadata=declared("number", least=1.0))
+    stiffness: Value = field(metadata=declaration("stiffness", above=0.0))
+    damping: Value = declared(0.0, "damping", least=0.0)
+    start: float = declared(0.9, "number", above=0.0, below=1.0)
+    end: float = declared(0.95, "number", above=0.0, below=1.0)
+    width: Value = declared(0.001, "length", above=0.0)
+    midpoint: float = declared(0.5, "number", above=0.0, below=1.0)
+    power: float = declared(2.0, "number", least=1.0)
 
     def impedance(self, depth: float) -> float:
         """The impedance at a depth [m] of at least 0."""
@@ -121,8 +121,8 @@ class Regularized:
     A contact point under a constant tangential load does not stick, but creeps slowly.
     """
 
-    coefficient: Value = field(metadata=declared("number", least=0.0))
-    speed: Value = field(default=1e-4, metadata=declared("speed", above=0.0))
+    coefficient: Value = field(metadata=declaration("number", least=0.0))
+    speed: Value = declared(1e-4, "speed", above=0.0)
 
 
 @dataclass(frozen=True)
@@ -134,11 +134,11 @@ class Anchor:
     the normal force. When its slip velocity falls below `speed` [m/s], it gets a new anchor and sticks again.
     """
 
-    static: Value = field(metadata=declared("number", least=0.0))
-    kinetic: Value = field(metadata=declared("number", least=0.0))
-    stiffness: Value = field(metadata=declared("stiffness", above=0.0))
-    damping: Value = field(default=0.0, metadata=declared("damping", least=0.0))
-    speed: Value = field(default=1e-6, metadata=declared("speed", above=0.0))
+    static: Value = field(metadata=declaration("number", least=0.0))
+    kinetic: Value = field(metadata=declaration("number", least=0.0))
+    stiffness: Value = field(metadata=declaration("stiffness", above=0.0))
+    damping: Value = declared(0.0, "damping", least=0.0)
+    speed: Value = declared(1e-6, "speed", above=0.0)
 
 
 @dataclass(frozen=True)
@@ -153,13 +153,10 @@ class Rigid:
     All contacts of a system have the same law, each with its own restitution. Friction is `Coulomb`, or None.
     """
 
-    restitution: Value = field(
-        default=0.0,
-        metadata=declared("number", least=0.0, most=1.0, give=ELASTIC),
-    )
+    restitution: Value = declared(0.0, "number", least=0.0, most=1.0, give=ELASTIC)
     law: Literal["energetic", "newton", "poisson", "plastic"] = "energetic"
     in_sequence: bool = False
-    shortest: Value = field(default=1e-6, metadata=declared("time", above=0.0, below=1.0))
+    shortest: Value = declared(1e-6, "time", above=0.0, below=1.0)
 
     @property
     def impact(self) -> ImpactLaw:
@@ -179,7 +176,7 @@ IMPACTS: dict[str, Callable[[Value, bool], ImpactLaw]] = {
 class Coulomb:
     """Coulomb friction of rigid contacts: they stick exactly, or slide; `coefficient` is mu."""
 
-    coefficient: Value = field(metadata=declared("number", least=0.0))
+    coefficient: Value = field(metadata=declaration("number", least=0.0))
 
 
 Soft: TypeAlias = EasyDynNormal | HuntCrossley | ImpedanceNormal

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from kinemorph.model.body import Vector
-from kinemorph.model.declared import declared
 from kinemorph.model.elements.contact.contact_laws import Coulomb, Normal, Regularized
+from kinemorph.model.elements.declared import declaration, declared
 from kinemorph.model.parameter import Value
 
 
@@ -23,10 +23,10 @@ class PairContact:
     body_a: str
     body_b: str
     normal: Normal
-    radius_a: Value = field(metadata=declared("length", least=0.0))
-    radius_b: Value = field(metadata=declared("length", least=0.0))
+    radius_a: Value = field(metadata=declaration("length", least=0.0))
+    radius_b: Value = field(metadata=declaration("length", least=0.0))
     friction: Regularized | Coulomb | None = None
-    point_a: Vector = field(default=(0.0, 0.0, 0.0), metadata=declared("length"))
-    point_b: Vector = field(default=(0.0, 0.0, 0.0), metadata=declared("length"))
-    end_a: Vector | None = field(default=None, metadata=declared("length"))
-    end_b: Vector | None = field(default=None, metadata=declared("length"))
+    point_a: Vector = declared((0.0, 0.0, 0.0), "length")
+    point_b: Vector = declared((0.0, 0.0, 0.0), "length")
+    end_a: Vector | None = declared(None, "length")
+    end_b: Vector | None = declared(None, "length")

@@ -19,8 +19,8 @@ import math
 from dataclasses import dataclass, field
 from typing import Literal
 
-from kinemorph.model.declared import declared
 from kinemorph.model.elements.control.wiring import Names, Numbers, Targets, as_names, as_numbers
+from kinemorph.model.elements.declared import declaration, declared
 
 
 @dataclass(frozen=True)
@@ -41,22 +41,22 @@ class PID:
     joints: Names = ()
     reads: Names = ()
     drives: Names = ()
-    reference: Targets = field(default=(0.0,), metadata=declared(unit="{in}"))
-    kp: Numbers = field(default=(0.0,), metadata=declared(unit="{out}/{in}"))
-    ki: Numbers = field(default=(0.0,), metadata=declared(unit="{out}/({in} s)"))
-    kd: Numbers = field(default=(0.0,), metadata=declared(unit="{out} s/{in}"))
-    filter: float = field(default=0.0, metadata=declared("time", least=0.0))
+    reference: Targets = declared((0.0,), unit="{in}")
+    kp: Numbers = declared((0.0,), unit="{out}/{in}")
+    ki: Numbers = declared((0.0,), unit="{out}/({in} s)")
+    kd: Numbers = declared((0.0,), unit="{out} s/{in}")
+    filter: float = declared(0.0, "time", least=0.0)
     derivative: Literal["error", "measurement"] = "error"
-    bandwidth: float = field(default=math.inf, metadata=declared("rate", above=0.0))
-    feedforward: Targets = field(default=(0.0,), metadata=declared(unit="{out}"))
-    lower: Numbers = field(default=(-math.inf,), metadata=declared(unit="{out}"))
-    upper: Numbers = field(default=(math.inf,), metadata=declared(unit="{out}"))
+    bandwidth: float = declared(math.inf, "rate", above=0.0)
+    feedforward: Targets = declared((0.0,), unit="{out}")
+    lower: Numbers = declared((-math.inf,), unit="{out}")
+    upper: Numbers = declared((math.inf,), unit="{out}")
     anti_windup: Literal["none", "clamp", "back_calculation"] = "none"
-    tracking: float = field(default=0.0, metadata=declared("time", least=0.0))
-    every: float | None = field(default=None, metadata=declared("time", above=0.0))
-    phase: float = field(default=0.0, metadata=declared("time", least=0.0))
-    delay: float = field(default=0.0, metadata=declared("time", least=0.0))
-    quantum: float = field(default=0.0, metadata=declared(unit="{out}", least=0.0))
+    tracking: float = declared(0.0, "time", least=0.0)
+    every: float | None = declared(None, "time", above=0.0)
+    phase: float = declared(0.0, "time", least=0.0)
+    delay: float = declared(0.0, "time", least=0.0)
+    quantum: float = declared(0.0, unit="{out}", least=0.0)
 
     def __post_init__(self) -> None:
         as_names(self, "joints", "reads", "drives")
@@ -73,17 +73,17 @@ class PD:
 
     name: str
     joints: Names
-    kp: Numbers = field(metadata=declared(unit="{out}/{in}", least=0.0))
-    kd: Numbers = field(default=(0.0,), metadata=declared(unit="{out} s/{in}", least=0.0))
-    reference: Targets = field(default=(0.0,), metadata=declared(unit="{in}"))
+    kp: Numbers = field(metadata=declaration(unit="{out}/{in}", least=0.0))
+    kd: Numbers = declared((0.0,), unit="{out} s/{in}", least=0.0)
+    reference: Targets = declared((0.0,), unit="{in}")
     drives: Names = ()
-    feedforward: Targets = field(default=(0.0,), metadata=declared(unit="{out}"))
-    lower: Numbers = field(default=(-math.inf,), metadata=declared(unit="{out}"))
-    upper: Numbers = field(default=(math.inf,), metadata=declared(unit="{out}"))
-    every: float | None = field(default=None, metadata=declared("time", above=0.0))
-    phase: float = field(default=0.0, metadata=declared("time", least=0.0))
-    delay: float = field(default=0.0, metadata=declared("time", least=0.0))
-    quantum: float = field(default=0.0, metadata=declared(unit="{out}", least=0.0))
+    feedforward: Targets = declared((0.0,), unit="{out}")
+    lower: Numbers = declared((-math.inf,), unit="{out}")
+    upper: Numbers = declared((math.inf,), unit="{out}")
+    every: float | None = declared(None, "time", above=0.0)
+    phase: float = declared(0.0, "time", least=0.0)
+    delay: float = declared(0.0, "time", least=0.0)
+    quantum: float = declared(0.0, unit="{out}", least=0.0)
 
     def __post_init__(self) -> None:
         as_names(self, "joints", "drives")

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import product
 from typing import Any, Literal
 
 from kinemorph.errors import ModelError
-from kinemorph.model.declared import declared
 from kinemorph.model.elements.control.controllers import PID
 from kinemorph.model.elements.control.references import as_rows
 from kinemorph.model.elements.control.wiring import Names, Numbers, Targets, as_names, as_numbers
+from kinemorph.model.elements.declared import declared
 from kinemorph.model.parameter import Value
 from kinemorph.words import quoted
 
@@ -48,21 +48,21 @@ class FuzzyRules:
     name: str
     joints: Names = ()
     inputs: Names = ("error",)
-    centers: tuple[tuple[Value, ...], ...] = field(default=(), metadata=declared(unit="{input}", rows=True))
-    widths: tuple[tuple[Value, ...], ...] = field(default=(), metadata=declared(unit="{input}", rows=True, above=0.0))
-    consequents: tuple[tuple[Value, ...], ...] = field(default=(), metadata=declared(unit="{out}/{input}"))
-    rules: tuple[tuple[Value, ...], ...] = field(default=(), metadata=declared("number"))
+    centers: tuple[tuple[Value, ...], ...] = declared((), unit="{input}", rows=True)
+    widths: tuple[tuple[Value, ...], ...] = declared((), unit="{input}", rows=True, above=0.0)
+    consequents: tuple[tuple[Value, ...], ...] = declared((), unit="{out}/{input}")
+    rules: tuple[tuple[Value, ...], ...] = declared((), "number")
     reads: Names = ()
     drives: Names = ()
-    reference: Targets = field(default=(0.0,), metadata=declared(unit="{in}"))
-    filter: float = field(default=0.0, metadata=declared("time", least=0.0))
-    lower: Numbers = field(default=(-math.inf,), metadata=declared(unit="{out}"))
-    upper: Numbers = field(default=(math.inf,), metadata=declared(unit="{out}"))
+    reference: Targets = declared((0.0,), unit="{in}")
+    filter: float = declared(0.0, "time", least=0.0)
+    lower: Numbers = declared((-math.inf,), unit="{out}")
+    upper: Numbers = declared((math.inf,), unit="{out}")
     anti_windup: Literal["none", "clamp"] = "none"
-    every: float | None = field(default=None, metadata=declared("time", above=0.0))
-    phase: float = field(default=0.0, metadata=declared("time", least=0.0))
-    delay: float = field(default=0.0, metadata=declared("time", least=0.0))
-    quantum: float = field(default=0.0, metadata=declared(unit="{out}", least=0.0))
+    every: float | None = declared(None, "time", above=0.0)
+    phase: float = declared(0.0, "time", least=0.0)
+    delay: float = declared(0.0, "time", least=0.0)
+    quantum: float = declared(0.0, unit="{out}", least=0.0)
 
     def __post_init__(self) -> None:
         as_names(self, "joints", "inputs", "reads", "drives")

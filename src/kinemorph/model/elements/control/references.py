@@ -14,9 +14,9 @@ from typing import Any, Literal
 import numpy as np
 
 from kinemorph.errors import ModelError, Problem
-from kinemorph.model.declared import declared
 from kinemorph.model.elements.control.wiring import Names, Numbers, as_names, as_numbers
 from kinemorph.model.elements.csv_numbers import csv_numbers
+from kinemorph.model.elements.declared import declaration, declared
 from kinemorph.model.input_reader import short
 from kinemorph.model.parameter import Value
 from kinemorph.words import counted, listed
@@ -31,7 +31,7 @@ class Setpoint:
     """
 
     name: str
-    values: Numbers = field(default=(0.0,), metadata=declared("joint coordinate"))
+    values: Numbers = declared((0.0,), "joint coordinate")
     joints: Names = ()
     from_inputs: bool = False
 
@@ -45,10 +45,10 @@ class Sinusoid:
     """The position offset + amplitude sin(2 pi frequency t + phase) [rad or m], with frequency [Hz] and phase [rad]."""
 
     name: str
-    amplitude: Numbers = field(default=(1.0,), metadata=declared("joint coordinate"))
-    frequency: Numbers = field(default=(1.0,), metadata=declared("frequency"))
-    offset: Numbers = field(default=(0.0,), metadata=declared("joint coordinate"))
-    phase: Numbers = field(default=(0.0,), metadata=declared("angle"))
+    amplitude: Numbers = declared((1.0,), "joint coordinate")
+    frequency: Numbers = declared((1.0,), "frequency")
+    offset: Numbers = declared((0.0,), "joint coordinate")
+    phase: Numbers = declared((0.0,), "angle")
     joints: Names = ()
 
     def __post_init__(self) -> None:
@@ -79,15 +79,15 @@ class SplinePath:
     """
 
     name: str
-    times: Numbers = field(default=(), metadata=declared("time"))
-    points: tuple[Numbers, ...] = field(default=(), metadata=declared("joint coordinate"))
+    times: Numbers = declared((), "time")
+    points: tuple[Numbers, ...] = declared((), "joint coordinate")
     joints: Names = ()
     method: Literal["cubic", "monotone", "linear"] = "cubic"
-    period: Value = field(default=0.0, metadata=declared("time", least=0.0))
+    period: Value = declared(0.0, "time", least=0.0)
     file: str = ""
-    shift: Numbers = field(default=(0.0,), metadata=declared("number"))
-    duty: Numbers = field(default=(), metadata=declared("number"))
-    stance: float = field(default=0.0, metadata=declared("number", least=0.0, below=1.0))
+    shift: Numbers = declared((0.0,), "number")
+    duty: Numbers = declared((), "number")
+    stance: float = declared(0.0, "number", least=0.0, below=1.0)
 
     def __post_init__(self) -> None:
         as_names(self, "joints")
@@ -137,8 +137,8 @@ class MinimumJerk:
     """
 
     name: str
-    times: Numbers = field(metadata=declared("time"))
-    points: tuple[Numbers, ...] = field(metadata=declared("joint coordinate"))
+    times: Numbers = field(metadata=declaration("time"))
+    points: tuple[Numbers, ...] = field(metadata=declaration("joint coordinate"))
     joints: Names = ()
 
     def __post_init__(self) -> None:
@@ -164,12 +164,12 @@ class FourierSeries:
     """
 
     name: str
-    period: float = field(metadata=declared("time", above=0.0))
-    sines: tuple[Numbers, ...] = field(metadata=declared("joint coordinate"))
-    cosines: tuple[Numbers, ...] = field(metadata=declared("joint coordinate"))
-    offset: Numbers = field(default=(0.0,), metadata=declared("joint coordinate"))
+    period: float = field(metadata=declaration("time", above=0.0))
+    sines: tuple[Numbers, ...] = field(metadata=declaration("joint coordinate"))
+    cosines: tuple[Numbers, ...] = field(metadata=declaration("joint coordinate"))
+    offset: Numbers = declared((0.0,), "joint coordinate")
     joints: Names = ()
-    cycles: float = field(default=1.0, metadata=declared("number", least=1.0, infinite=True))
+    cycles: float = declared(1.0, "number", least=1.0, infinite=True)
 
     def __post_init__(self) -> None:
         as_names(self, "joints")

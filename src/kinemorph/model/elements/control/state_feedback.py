@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from kinemorph.model.declared import declared
 from kinemorph.model.elements.control.references import as_rows
 from kinemorph.model.elements.control.wiring import Names, Numbers, as_names, as_numbers
+from kinemorph.model.elements.declared import declaration, declared
 
 
 @dataclass(frozen=True)
@@ -28,12 +28,12 @@ class Observer:
 
     reads: Names
     estimates: Names
-    A: tuple[Numbers, ...] = field(metadata=declared("number"))
-    B: tuple[Numbers, ...] = field(metadata=declared("number"))
-    L: tuple[Numbers, ...] = field(metadata=declared("number"))
-    C: tuple[Numbers, ...] = field(metadata=declared("number"))
-    D: tuple[Numbers, ...] = field(metadata=declared("number"))
-    measured: Numbers = field(metadata=declared("number"))
+    A: tuple[Numbers, ...] = field(metadata=declaration("number"))
+    B: tuple[Numbers, ...] = field(metadata=declaration("number"))
+    L: tuple[Numbers, ...] = field(metadata=declaration("number"))
+    C: tuple[Numbers, ...] = field(metadata=declaration("number"))
+    D: tuple[Numbers, ...] = field(metadata=declaration("number"))
+    measured: Numbers = field(metadata=declaration("number"))
 
     name = "observer"  # in messages about its rows; an observer is part of an element and has no name of its own
 
@@ -66,20 +66,20 @@ class StateFeedback:
 
     name: str
     drives: Names
-    gains: tuple[Numbers, ...] = field(metadata=declared("number"))
-    q: tuple[Numbers, ...] = field(default=(), metadata=declared("joint coordinate"))
-    v: tuple[Numbers, ...] = field(default=(), metadata=declared("number"))
+    gains: tuple[Numbers, ...] = field(metadata=declaration("number"))
+    q: tuple[Numbers, ...] = declared((), "joint coordinate")
+    v: tuple[Numbers, ...] = declared((), "number")
     states: Names = ()
-    x: tuple[Numbers, ...] = field(default=(), metadata=declared("number"))
-    inputs: tuple[Numbers, ...] = field(default=(), metadata=declared(unit="{out}"))
-    times: Numbers = field(default=(), metadata=declared("time"))
+    x: tuple[Numbers, ...] = declared((), "number")
+    inputs: tuple[Numbers, ...] = declared((), unit="{out}")
+    times: Numbers = declared((), "time")
     observer: Observer | None = None
-    lower: Numbers = field(default=(-math.inf,), metadata=declared(unit="{out}"))
-    upper: Numbers = field(default=(math.inf,), metadata=declared(unit="{out}"))
-    every: float | None = field(default=None, metadata=declared("time", above=0.0))
-    phase: float = field(default=0.0, metadata=declared("time", least=0.0))
-    delay: float = field(default=0.0, metadata=declared("time", least=0.0))
-    quantum: float = field(default=0.0, metadata=declared(unit="{out}", least=0.0))
+    lower: Numbers = declared((-math.inf,), unit="{out}")
+    upper: Numbers = declared((math.inf,), unit="{out}")
+    every: float | None = declared(None, "time", above=0.0)
+    phase: float = declared(0.0, "time", least=0.0)
+    delay: float = declared(0.0, "time", least=0.0)
+    quantum: float = declared(0.0, unit="{out}", least=0.0)
 
     def __post_init__(self) -> None:
         as_names(self, "drives", "states")

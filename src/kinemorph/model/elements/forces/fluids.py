@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.model.body import Vector
-from kinemorph.model.declared import declared
+from kinemorph.model.elements.declared import declaration, declared
 
 ZERO = (0.0, 0.0, 0.0)
 
@@ -23,7 +23,7 @@ class DragBox:
     """
 
     body: str
-    half: Vector = field(metadata=declared("length", above=0.0))
+    half: Vector = field(metadata=declaration("length", above=0.0))
     placement: Pose = IDENTITY
 
 
@@ -38,16 +38,16 @@ class DragEllipsoid:
     """
 
     body: str
-    half: Vector = field(metadata=declared("length", above=0.0))
+    half: Vector = field(metadata=declaration("length", above=0.0))
     placement: Pose = IDENTITY
-    blunt: float = field(default=0.5, metadata=declared("number"))
-    slender: float = field(default=0.25, metadata=declared("number"))
-    angular: float = field(default=1.5, metadata=declared("number"))
-    kutta: float = field(default=1.0, metadata=declared("number"))
-    magnus: float = field(default=1.0, metadata=declared("number"))
-    added_mass: Vector = field(default=ZERO, metadata=declared(unit="m^3"))
-    added_inertia: Vector = field(default=ZERO, metadata=declared(unit="m^5"))
-    share: float = field(default=1.0, metadata=declared("number"))
+    blunt: float = declared(0.5, "number")
+    slender: float = declared(0.25, "number")
+    angular: float = declared(1.5, "number")
+    kutta: float = declared(1.0, "number")
+    magnus: float = declared(1.0, "number")
+    added_mass: Vector = declared(ZERO, unit="m^3")
+    added_inertia: Vector = declared(ZERO, unit="m^5")
+    share: float = declared(1.0, "number")
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,6 @@ class Fluid:
 
     name: str
     parts: tuple[DragBox | DragEllipsoid, ...]
-    density: float = field(default=0.0, metadata=declared(unit="kg/m^3", least=0.0))
-    viscosity: float = field(default=0.0, metadata=declared(unit="Pa s", least=0.0))
-    wind: Vector = field(default=ZERO, metadata=declared("speed"))
+    density: float = declared(0.0, unit="kg/m^3", least=0.0)
+    viscosity: float = declared(0.0, unit="Pa s", least=0.0)
+    wind: Vector = declared(ZERO, "speed")

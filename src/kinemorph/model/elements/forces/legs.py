@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from kinemorph.model.body import Vector
-from kinemorph.model.declared import declared
 from kinemorph.model.elements.contact.grounds import Plane
+from kinemorph.model.elements.declared import declaration, declared
 from kinemorph.model.parameter import Value
 
 
@@ -23,8 +23,8 @@ class SpringLeg:
 
     name: str
     body: str
-    stiffness: Value = field(metadata=declared("stiffness", above=0.0))
-    length: Value = field(metadata=declared("length", above=0.0))
-    direction: Vector = field(default=(0.0, 0.0, -1.0), metadata=declared("number"))
+    stiffness: Value = field(metadata=declaration("stiffness", above=0.0))
+    length: Value = field(metadata=declaration("length", above=0.0))
+    direction: Vector = declared((0.0, 0.0, -1.0), "number")
     ground: Plane = field(default_factory=Plane)
-    point: Vector = field(default=(0.0, 0.0, 0.0), metadata=declared("length"))
+    point: Vector = declared((0.0, 0.0, 0.0), "length")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from kinemorph.model.body import Vector
-from kinemorph.model.declared import declared
+from kinemorph.model.elements.declared import declaration, declared
 from kinemorph.model.parameter import Value
 
 
@@ -31,7 +31,7 @@ class Pull:
     """
 
     name: str
-    stiffness: Value = field(metadata=declared("stiffness", least=0.0))
+    stiffness: Value = field(metadata=declaration("stiffness", least=0.0))
     body: str = ""
-    damping: Value = field(default=0.0, metadata=declared("damping", least=0.0))
-    point: Vector = field(default=(0.0, 0.0, 0.0), metadata=declared("length"))
+    damping: Value = declared(0.0, "damping", least=0.0)
+    point: Vector = declared((0.0, 0.0, 0.0), "length")

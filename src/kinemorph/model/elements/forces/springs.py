@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from kinemorph.model.body import Vector
-from kinemorph.model.declared import declared
+from kinemorph.model.elements.declared import declaration, declared
 from kinemorph.model.parameter import Value
 
 
@@ -24,11 +24,11 @@ class Spring:
     name: str
     body_a: str
     body_b: str
-    stiffness: Value = field(metadata=declared("stiffness", least=0.0))
-    rest: Value = field(default=0.0, metadata=declared("length", least=0.0))
-    damping: Value = field(default=0.0, metadata=declared("damping", least=0.0))
-    point_a: Vector = field(default=(0.0, 0.0, 0.0), metadata=declared("length"))
-    point_b: Vector = field(default=(0.0, 0.0, 0.0), metadata=declared("length"))
+    stiffness: Value = field(metadata=declaration("stiffness", least=0.0))
+    rest: Value = declared(0.0, "length", least=0.0)
+    damping: Value = declared(0.0, "damping", least=0.0)
+    point_a: Vector = declared((0.0, 0.0, 0.0), "length")
+    point_b: Vector = declared((0.0, 0.0, 0.0), "length")
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,9 @@ class Damper:
     name: str
     body_a: str
     body_b: str
-    damping: Value = field(metadata=declared("damping", least=0.0))
-    point_a: Vector = field(default=(0.0, 0.0, 0.0), metadata=declared("length"))
-    point_b: Vector = field(default=(0.0, 0.0, 0.0), metadata=declared("length"))
+    damping: Value = field(metadata=declaration("damping", least=0.0))
+    point_a: Vector = declared((0.0, 0.0, 0.0), "length")
+    point_b: Vector = declared((0.0, 0.0, 0.0), "length")
 
 
 @dataclass(frozen=True)
@@ -54,12 +54,12 @@ class Rope:
     name: str
     body_a: str
     body_b: str
-    stiffness: Value = field(metadata=declared("stiffness", least=0.0))
-    rest: Value = field(metadata=declared("length", least=0.0))
-    damping: Value = field(default=0.0, metadata=declared("damping", least=0.0))
-    onset: Value = field(default=0.001, metadata=declared("length", above=0.0))
-    point_a: Vector = field(default=(0.0, 0.0, 0.0), metadata=declared("length"))
-    point_b: Vector = field(default=(0.0, 0.0, 0.0), metadata=declared("length"))
+    stiffness: Value = field(metadata=declaration("stiffness", least=0.0))
+    rest: Value = field(metadata=declaration("length", least=0.0))
+    damping: Value = declared(0.0, "damping", least=0.0)
+    onset: Value = declared(0.001, "length", above=0.0)
+    point_a: Vector = declared((0.0, 0.0, 0.0), "length")
+    point_b: Vector = declared((0.0, 0.0, 0.0), "length")
 
 
 @dataclass(frozen=True)
@@ -72,9 +72,9 @@ class Bumper:
     name: str
     body_a: str
     body_b: str
-    stiffness: Value = field(metadata=declared("stiffness", least=0.0))
-    rest: Value = field(metadata=declared("length", above=0.0))
-    damping: Value = field(default=0.0, metadata=declared("damping", least=0.0))
-    onset: Value = field(default=0.001, metadata=declared("length", above=0.0))
-    point_a: Vector = field(default=(0.0, 0.0, 0.0), metadata=declared("length"))
-    point_b: Vector = field(default=(0.0, 0.0, 0.0), metadata=declared("length"))
+    stiffness: Value = field(metadata=declaration("stiffness", least=0.0))
+    rest: Value = field(metadata=declaration("length", above=0.0))
+    damping: Value = declared(0.0, "damping", least=0.0)
+    onset: Value = declared(0.001, "length", above=0.0)
+    point_a: Vector = declared((0.0, 0.0, 0.0), "length")
+    point_b: Vector = declared((0.0, 0.0, 0.0), "length")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from kinemorph.model.body import Vector
-from kinemorph.model.declared import declared
 from kinemorph.model.elements.contact.grounds import Ground, Plane
+from kinemorph.model.elements.declared import declaration, declared
 from kinemorph.model.parameter import Value
 
 
@@ -33,20 +33,20 @@ class Tire:
 
     name: str
     body: str
-    radius: Value = field(metadata=declared("length", above=0.0))
-    stiffness: Value = field(metadata=declared("stiffness", above=0.0))
-    load: Value = field(metadata=declared("force", above=0.0))
-    longitudinal: Value = field(metadata=declared("force", above=0.0))
-    lateral: Value = field(metadata=declared("force", above=0.0))
-    camber: Value = field(default=0.0, metadata=declared("force", least=0.0))
-    damping: Value = field(default=0.0, metadata=declared("damping", least=0.0))
-    crown: Value = field(default=0.0, metadata=declared("length", least=0.0))
-    static: Value = field(default=1.0, metadata=declared("number", above=0.0))
-    kinetic: Value = field(default=0.8, metadata=declared("number", above=0.0))
-    longitudinal_exponent: Value = field(default=0.8, metadata=declared("number", above=0.0))
-    lateral_exponent: Value = field(default=0.8, metadata=declared("number", above=0.0))
-    camber_exponent: Value = field(default=0.8, metadata=declared("number", above=0.0))
-    slow: Value = field(default=1e-3, metadata=declared("speed", above=0.0))
-    axis: Vector = field(default=(0.0, 1.0, 0.0), metadata=declared("number"))
-    center: Vector = field(default=(0.0, 0.0, 0.0), metadata=declared("length"))
+    radius: Value = field(metadata=declaration("length", above=0.0))
+    stiffness: Value = field(metadata=declaration("stiffness", above=0.0))
+    load: Value = field(metadata=declaration("force", above=0.0))
+    longitudinal: Value = field(metadata=declaration("force", above=0.0))
+    lateral: Value = field(metadata=declaration("force", above=0.0))
+    camber: Value = declared(0.0, "force", least=0.0)
+    damping: Value = declared(0.0, "damping", least=0.0)
+    crown: Value = declared(0.0, "length", least=0.0)
+    static: Value = declared(1.0, "number", above=0.0)
+    kinetic: Value = declared(0.8, "number", above=0.0)
+    longitudinal_exponent: Value = declared(0.8, "number", above=0.0)
+    lateral_exponent: Value = declared(0.8, "number", above=0.0)
+    camber_exponent: Value = declared(0.8, "number", above=0.0)
+    slow: Value = declared(1e-3, "speed", above=0.0)
+    axis: Vector = declared((0.0, 1.0, 0.0), "number")
+    center: Vector = declared((0.0, 0.0, 0.0), "length")
     ground: Ground = field(default_factory=Plane)

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from kinemorph.errors import ModelError
-from kinemorph.model.declared import declared
 from kinemorph.model.elements.control.wiring import Names, Numbers, as_names, as_numbers
+from kinemorph.model.elements.declared import declared
 from kinemorph.model.parameter import Value
 
 MOST_SETTLED = 100_000  # the most steps of coupled maps before a run
@@ -34,13 +34,13 @@ class Rhythmic:
 
     name: str
     joints: Names = ()
-    amplitude: Numbers = field(default=(SWING,), metadata=declared("joint coordinate"))
-    frequency: Numbers = field(default=(0.5,), metadata=declared("frequency"))
-    phase_step: Value = field(default=STEP, metadata=declared("angle"))
-    offset: Numbers = field(default=(0.0,), metadata=declared("joint coordinate"))
-    phases: Numbers = field(default=(), metadata=declared("angle"))
-    ramp: float = field(default=1.0, metadata=declared("time", least=0.0))
-    initial: Numbers = field(default=(), metadata=declared("joint coordinate"))
+    amplitude: Numbers = declared((SWING,), "joint coordinate")
+    frequency: Numbers = declared((0.5,), "frequency")
+    phase_step: Value = declared(STEP, "angle")
+    offset: Numbers = declared((0.0,), "joint coordinate")
+    phases: Numbers = declared((), "angle")
+    ramp: float = declared(1.0, "time", least=0.0)
+    initial: Numbers = declared((), "joint coordinate")
 
     def __post_init__(self) -> None:
         as_names(self, "joints")
@@ -65,14 +65,14 @@ class Serpenoid:
 
     name: str
     joints: Names = ()
-    amplitude: Numbers = field(default=(SWING,), metadata=declared("joint coordinate"))
-    frequency: Value = field(default=0.5, metadata=declared("frequency"))
-    phase_step: Value = field(default=STEP, metadata=declared("angle"))
-    turn: Numbers = field(default=(0.0,), metadata=declared("joint coordinate"))
+    amplitude: Numbers = declared((SWING,), "joint coordinate")
+    frequency: Value = declared(0.5, "frequency")
+    phase_step: Value = declared(STEP, "angle")
+    turn: Numbers = declared((0.0,), "joint coordinate")
     layout: Literal["one", "alternating"] = "one"
-    shift: Value = field(default=0.5 * math.pi, metadata=declared("angle"))
-    ramp: float = field(default=1.0, metadata=declared("time", least=0.0))
-    initial: Numbers = field(default=(), metadata=declared("joint coordinate"))
+    shift: Value = declared(0.5 * math.pi, "angle")
+    ramp: float = declared(1.0, "time", least=0.0)
+    initial: Numbers = declared((), "joint coordinate")
 
     def __post_init__(self) -> None:
         as_names(self, "joints")
@@ -128,17 +128,17 @@ class PhaseOscillators:
 
     name: str
     joints: Names = ()
-    amplitude: Numbers = field(default=(SWING,), metadata=declared("joint coordinate"))
-    frequency: Numbers = field(default=(0.5,), metadata=declared("frequency"))
-    phase_step: Value = field(default=STEP, metadata=declared("angle"))
-    offset: Numbers = field(default=(0.0,), metadata=declared("joint coordinate"))
-    phases: Numbers = field(default=(), metadata=declared("angle"))
+    amplitude: Numbers = declared((SWING,), "joint coordinate")
+    frequency: Numbers = declared((0.5,), "frequency")
+    phase_step: Value = declared(STEP, "angle")
+    offset: Numbers = declared((0.0,), "joint coordinate")
+    phases: Numbers = declared((), "angle")
     network: Literal["chain", "ring", "all"] = "chain"
-    coupling: Value = field(default=4.0, metadata=declared("rate", least=0.0))
-    adapt: Value = field(default=0.0, metadata=declared("frequency", least=0.0))
-    rate: Value = field(default=8.0, metadata=declared("frequency", above=0.0))
-    start: Numbers = field(default=(), metadata=declared("angle"))
-    initial: Numbers = field(default=(), metadata=declared("joint coordinate"))
+    coupling: Value = declared(4.0, "rate", least=0.0)
+    adapt: Value = declared(0.0, "frequency", least=0.0)
+    rate: Value = declared(8.0, "frequency", above=0.0)
+    start: Numbers = declared((), "angle")
+    initial: Numbers = declared((), "joint coordinate")
 
     def __post_init__(self) -> None:
         as_names(self, "joints")
@@ -167,29 +167,24 @@ class CoupledMaps:
     name: str
     joints: Names = ()
     map: Literal["logistic", "tent", "sine", "cubic"] = "logistic"
-    r: Numbers = field(default=(3.9,), metadata=declared("number"))
+    r: Numbers = declared((3.9,), "number")
     coupling: Literal["ring", "chain", "global"] = "global"
-    epsilon: Numbers = field(
-        default=(0.3,),
-        metadata=declared(
-            "number",
-            least=0.0,
-            most=1.0,
-            give="Give 0 where each map follows its own value, up to 1 where all follow their mean.",
-        ),
+    epsilon: Numbers = declared(
+        (0.3,),
+        "number",
+        least=0.0,
+        most=1.0,
+        give="Give 0 where each map follows its own value, up to 1 where all follow their mean.",
     )
-    every: float = field(default=0.5, metadata=declared("time", above=0.0))
-    amplitude: Numbers = field(default=(SWING,), metadata=declared("joint coordinate"))
-    offset: Numbers = field(default=(0.0,), metadata=declared("joint coordinate"))
+    every: float = declared(0.5, "time", above=0.0)
+    amplitude: Numbers = declared((SWING,), "joint coordinate")
+    offset: Numbers = declared((0.0,), "joint coordinate")
     interpolation: Literal["half-cosine", "spline"] = "half-cosine"
     seed: int = 0
-    start: Numbers = field(
-        default=(),
-        metadata=declared("number", least=0.0, most=1.0),
-    )
-    settle: int = field(default=5000, metadata=declared(least=0, most=MOST_SETTLED))
-    ramp: float = field(default=1.0, metadata=declared("time", least=0.0))
-    initial: Numbers = field(default=(), metadata=declared("joint coordinate"))
+    start: Numbers = declared((), "number", least=0.0, most=1.0)
+    settle: int = declared(5000, least=0, most=MOST_SETTLED)
+    ramp: float = declared(1.0, "time", least=0.0)
+    initial: Numbers = declared((), "joint coordinate")
 
     def __post_init__(self) -> None:
         as_names(self, "joints")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from kinemorph.errors import ModelError, Problem
-from kinemorph.model.declared import declared
 from kinemorph.model.elements.control.references import as_rows
 from kinemorph.model.elements.control.wiring import Names, Numbers, as_names
+from kinemorph.model.elements.declared import declaration, declared
 from kinemorph.model.parameter import Parameter, Value
 
 
@@ -27,9 +27,9 @@ class TorqueSpline:
 
     name: str
     drives: Names
-    coefficients: tuple[Numbers, ...] = field(metadata=declared(unit="{out}", rows=True))
-    duration: Value = field(default=1.0, metadata=declared("time", above=0.0))
-    degree: int = field(default=3, metadata=declared(least=0))
+    coefficients: tuple[Numbers, ...] = field(metadata=declaration(unit="{out}", rows=True))
+    duration: Value = declared(1.0, "time", above=0.0)
+    degree: int = declared(3, least=0)
 
     def __post_init__(self) -> None:
         as_names(self, "drives")

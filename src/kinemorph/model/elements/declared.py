@@ -51,7 +51,7 @@ def bounds_of(field: dataclasses.Field[Any]) -> Bounds:
     return bounds._replace(infinite=True) if isinstance(alone, float) and math.isinf(alone) else bounds
 
 
-def declared(
+def declaration(
     kind: str | tuple[str, str] = "",
     *,
     least: float | None = None,
@@ -67,5 +67,9 @@ def declared(
     be finite, unless they are `infinite` or the default is. Of `more`, `give` is the sentence that says how to correct
     a number, where the bounds do not tell it; `scaling.parts` reads `unit`, `pair`, `rows` and `per`.
     """
-    bounds = Bounds(least, above, most, below, infinite)
-    return {**({"kind": kind} if kind else {}), **({"bounds": bounds} if bounds != Bounds() else {}), **more}
+    return {"kind": kind, "bounds": Bounds(least, above, most, below, infinite), **more}
+
+
+def declared(default: Any, kind: str | tuple[str, str] = "", **more: Any) -> Any:
+    """A field of a dataclass with a default; the further arguments are those of its `declaration`."""
+    return dataclasses.field(default=default, metadata=declaration(kind, **more))
