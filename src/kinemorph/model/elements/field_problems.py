@@ -13,11 +13,12 @@ import math
 import numbers
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import is_dataclass
+from functools import cache
 from typing import Any
 
 from kinemorph.algebra.groups import Pose
 from kinemorph.errors import Problem
-from kinemorph.model.elements.declared import bounds_of
+from kinemorph.model.elements.declared import Bounds, bounds_of
 from kinemorph.model.elements.fields import Field, defaults_of, is_part, part_fields
 from kinemorph.model.input_reader import LARGEST, short
 from kinemorph.model.parameter import Formula, Parameter, evaluate
@@ -66,13 +67,16 @@ def _misfits(part: Any) -> Iterator[tuple[str, str, str]]:
 def _excesses(part: Any) -> Iterator[tuple[str, str, str]]:
     """(field, what is wrong with its number, remedy) for the first number out of bounds of each field."""
     defaults = defaults_of(part)
-    for field in dataclasses.fields(part):
+    for field, bounds in _bounded(type(part)):
         value = getattr(part, field.name)
-        if value is defaults[field.name] or type(value) in (str, bool):
+        if (
+            value is defaults[field.name]
+            or type(value) in (str, bool)
+            or (type(value) is float and bounds.hold(value) and abs(value) <= LARGEST)
+        ):
             continue
         for where, inner in _parts_in(value, field.name):
             yield from ((field.name, f"{where}: {what}", remedy) for _, what, remedy in _excesses(inner))
-        bounds = bounds_of(field)
         for where, raw in _numbers_in(value, field.name):
             x = raw if type(raw) is float else float(evaluate(raw))
             if bounds.hold(x) and (abs(x) <= LARGEST or bounds.infinite):
@@ -85,6 +89,12 @@ def _excesses(part: Any) -> Iterator[tuple[str, str, str]]:
             remedy = field.metadata.get("give") or _remedy(field.name, plain, defaults)
             yield field.name, f"{where} is {shown}; expected {such}{_unit(field)}{why}", remedy
             break
+
+
+@cache
+def _bounded(kind: type[Any]) -> tuple[tuple[dataclasses.Field[Any], Bounds], ...]:
+    """The fields of a dataclass with their bounds."""
+    return tuple((field, bounds_of(field)) for field in dataclasses.fields(kind))
 
 
 def _unit(field: dataclasses.Field[Any]) -> str:
@@ -125,7 +135,7 @@ def _parts_in(value: Any, where: str) -> Iterator[tuple[str, Any]]:
     if is_part(type(value)):
         if not hasattr(value, "name"):
             yield where, value
-    elif isinstance(value, tuple):
+    elif isinstance(value, tuple) and value and is_part(type(value[0])):
         for k, one in enumerate(value):
             yield from _parts_in(one, f"{where}[{k}]" if len(value) > 1 else where)
 

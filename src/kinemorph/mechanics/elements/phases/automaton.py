@@ -41,7 +41,9 @@ class AutomatonLaw(RowForces):
         return tuple(edge.name for edge in element.edges)
 
     def problems(self, element: Automaton, robot: Robot) -> list[str]:
-        found = [_problem(edge, one, str(one.key)) for edge in element.edges for one in number_problems(edge)]
+        found: list[Any] = [
+            _problem(edge, one, str(one.key)) for edge in element.edges for one in number_problems(edge)
+        ]
         known = robot.v_names
         for phase in element.phases:
             for name in phase.locked:
