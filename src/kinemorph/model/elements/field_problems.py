@@ -67,7 +67,7 @@ def _misfits(part: Any) -> Iterator[tuple[str, str, str]]:
 def _excesses(part: Any) -> Iterator[tuple[str, str, str]]:
     """(field, what is wrong with its number, remedy) for the first number out of bounds of each field."""
     defaults = defaults_of(part)
-    for field, bounds in _bounded(type(part)):
+    for field, bounds in _bounded(part.__class__):
         value = getattr(part, field.name)
         if (
             value is defaults[field.name]
