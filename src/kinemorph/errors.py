@@ -89,7 +89,7 @@ class Problem(str):
         name = str(name)
         shown = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 3]}..."
         part = f"{kind} '{shown}': " if name else f"{kind}: " if kind else ""
-        problem = super().__new__(cls, f"{part}{what}. {remedy}")
+        problem = super().__new__(cls, f"{part}{what}. {remedy}".rstrip())
         problem.kind, problem.name, problem.key = kind, name, key
         problem.what, problem.remedy, problem.rule, problem.at = what, remedy, rule, at
         return problem
@@ -98,8 +98,8 @@ class Problem(str):
         return Problem, (self.kind, self.name, self.what, self.remedy, self.key, self.rule, self.at)
 
     @classmethod
-    def of(cls, message: str, remedy: str = "Correct it.") -> Problem:
-        """The message itself if it is a `Problem`; otherwise a problem made of this text and `remedy`."""
+    def of(cls, message: str, remedy: str = "") -> Problem:
+        """The message itself if it is a `Problem`; otherwise a problem of this text and `remedy`, if any."""
         return message if isinstance(message, Problem) else cls("", "", message.rstrip("."), remedy)
 
 

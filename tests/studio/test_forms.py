@@ -146,7 +146,8 @@ def test_a_form_says_defaults_inherited_values_choices_and_alternatives() -> Non
     assert {"kind": "damper", "help": "A damper between two points: it pulls with damping d(length)/dt [N]."} in form[
         "variants"
     ]
-    assert _field(spring, "elements", "s", "stiffness")["unit"] == "N/m"
+    stiffness = _field(spring, "elements", "s", "stiffness")
+    assert stiffness["unit"] == "N/m" and stiffness["help"].endswith("Give a finite number of at least 0.")
     with pytest.raises(ModelError, match="the file has no key 'boddies'"):
         forms.form(BARS, ("boddies", "crank"))
     with pytest.raises(ModelError, match=r"the file has no part 'bodies\.arm'"):

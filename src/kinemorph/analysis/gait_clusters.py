@@ -198,7 +198,7 @@ def checked_maps(map: str, coupling: str, r: float, epsilon: float, **numbers: i
             raise KinemorphError(f"{what} is {word!r}; expected one of {', '.join(known)}.{did_you_mean(word, known)}")
     for name, number in numbers.items():
         if not 1 <= number <= MOST[name] or number != int(number):
-            raise KinemorphError(f"{name} is {number}; expected a whole number from 1 to {MOST[name]}. Correct it.")
+            raise KinemorphError(f"{name} is {number}; expected a whole number from 1 to {MOST[name]}. Give one.")
     problems = map_problems(partial(Problem, "coupled maps", ""), map, (r,), (epsilon,))
     if problems:
         raise ModelError(problems)

@@ -71,7 +71,8 @@ class Finding(NamedTuple):
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.line else self.file
         element = f"{self.element}: " if self.element else ""
-        return f"{place}: {element}{self.problem}. {self.remedy} [{self.rule}]"
+        said = f"{self.problem}. {self.remedy}".rstrip()
+        return f"{place}: {element}{said} [{self.rule}]"
 
     def as_dict(self) -> dict[str, str | int]:
         """The finding as data for JSON; "repairable" says whether it has a repair."""

@@ -61,7 +61,7 @@ class UserCode:
         for what in ("sample_every", "save_every"):
             every = getattr(self, what)
             if every is not None and not (_is_number(every) and 0.0 < every < math.inf):
-                raise ModelError(f"user code: {what} is {every!r}; expected a time above 0 [s]. Correct it.")
+                raise ModelError(f"user code: {what} is {every!r}; expected a time above 0 [s]. Give one, or None.")
         if self.memory and self.sample_every is None:
             raise ModelError(
                 f"user code: memory '{next(iter(self.memory))}' is given without sample_every, the time between the "
@@ -87,7 +87,7 @@ def _named_numbers(what: str, given: Any) -> dict[str, float]:
         if not isinstance(name, str) or not name.strip():
             raise ModelError(f"user code: {what} has the name {name!r}; expected a text. Give it a name.")
         if not _is_number(value) or not math.isfinite(value):
-            raise ModelError(f"user code: {what} '{name}' begins at {value!r}; expected a finite number. Correct it.")
+            raise ModelError(f"user code: {what} '{name}' begins at {value!r}; expected a finite number. Give one.")
         word = identifier(name)
         if word in words:
             raise ModelError(

@@ -140,7 +140,7 @@ def test_bad_data_of_the_element_are_told_in_a_sentence() -> None:
             "its rows over time contain the parameter 'T'; expected plain",
         ),
         ({"states": "heat", "gains": [[1.0, 2.0, 3.0]], "x": [[0.0]]}, "states contains 'heat', and no element has"),
-        ({"every": -1.0}, "every is -1; expected a finite time above 0"),
+        ({"every": -1.0}, "every is -1; expected a finite number above 0"),
         ({"lower": 2.0, "upper": 1.0}, "expected lower below upper"),
     ):
         with pytest.raises(ModelError, match=said):

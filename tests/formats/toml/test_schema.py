@@ -103,6 +103,8 @@ def test_random_robots_fulfill_it(validator: Draft202012Validator) -> None:
         ('joint = "hinge"', "joint = 1"),
         ("q = { hinge = 1 }", "q = 1"),
         ("[settings]", "[settings]\nduratio = 1"),
+        ('kind = "actuator"', 'kind = "encoder"\nevery = 0'),
+        ('kind = "actuator"\njoint', 'kind = "pantograph gait"\nratio = 1\njoints'),
     ],
 )
 def test_wrong_files_do_not(old: str, new: str, validator: Draft202012Validator) -> None:

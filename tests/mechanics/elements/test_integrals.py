@@ -99,9 +99,7 @@ def test_a_model_file_has_integrals_and_bad_data_are_named(tmp_path: Path) -> No
     assert again.elements == system.elements
     for element, problem in (
         (elements.Integral("cost", "v.nobody"), "there is no such signal"),
-        (elements.Integral("cost", "t", "cube"), "of is 'cube'; expected one of value, square, magnitude"),
         (elements.Integral("cost", "t", weights=(1.0, 2.0)), "1 signal and 2 weights"),
-        (elements.Integral("cost", "t", weights=math.inf), "weights is .*expected finite numbers"),
         (elements.Integral("cost", ()), "signals has no name"),
     ):
         with pytest.raises(ModelError, match=problem):

@@ -82,11 +82,9 @@ def test_it_is_stored_in_model_files(tmp_path: object) -> None:
         ({"joints": JOINTS[:4]}, "joints has 4 names; expected three for each leg"),
         ({"sequences": ()}, "sequences is empty"),
         ({"sequences": ((0.0, 1.0, 1.0),)}, "duration that is not above 0"),
-        ({"sequences": ((1.0, 1.0),)}, r"sequences\[0\] is \(1.0, 1.0\); expected 3 finite numbers"),
-        ({"feet": ((0.1, 0.2, 0.3),)}, r"feet\[0\] is .* expected 2 finite numbers"),
+        ({"sequences": ((1.0, 1.0),)}, r"sequences\[0\] is \(1.0, 1.0\); expected 3 numbers"),
+        ({"feet": ((0.1, 0.2, 0.3),)}, r"feet\[0\] is .* expected 2 numbers"),
         ({"strides": ((0.1, 0.2),) * 3}, "strides has 3 entries; expected 1, or 2, one for each leg"),
-        ({"ratio": 1.0}, "ratio is 1; expected a number above 1"),
-        ({"settle": -1.0}, "settle is -1; expected a finite number of at least 0"),
     ],
 )
 def test_wrong_data_are_named(changed: dict, says: str) -> None:

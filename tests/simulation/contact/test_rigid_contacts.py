@@ -367,7 +367,7 @@ SOFT, RIGID = HuntCrossley(1e4), Rigid()
         ((foot(Rigid(1.2)),), "restitution is 1.2; expected a number from 0"),
         ((foot(Rigid(0.5, "plastic")),), "the law is plastic and restitution is 0.5"),
         ((foot(Rigid(0.5, "elastic")),), "law is 'elastic'; expected one of"),
-        ((foot(Rigid(shortest=-1.0)),), "shortest is -1 s; expected a time above 0"),
+        ((foot(Rigid(shortest=-1.0)),), "shortest is -1; expected a number above 0 and below 1"),
         ((foot(RIGID, Regularized(0.5)),), "expected None or Coulomb"),
         ((foot(RIGID, Coulomb(-0.1)),), "coefficient is -0.1"),
         ((foot(SOFT, Coulomb(0.5)),), "friction is Coulomb and the normal force is soft"),

@@ -219,8 +219,6 @@ def test_what_cannot_call_c_says_so():
         ({"defines": "X=$(rm)"}, "'X=$(rm)' is given in `defines`; expected a name, or a name with a value"),
         ({"defines": ("ON", "-o")}, "'-o' is given in `defines`"),
         ({"defines": "X=1\n#error"}, "is given in `defines`"),
-        ({"time_limit": 0.0}, "time_limit is 0.0; expected a time above 0"),
-        ({"every": 0.0}, "every is 0; expected a finite time above 0"),
         ({"drives": ()}, "it drives nothing"),
     ],
 )

@@ -186,7 +186,7 @@ def test_laws_come_back_from_files(tmp_path: Path) -> None:
         ({"impact": "elastic"}, "edge 'hit': impact is 'elastic'; expected 'plastic'"),
         ({"impact": "plastic"}, "edge 'hit': friction is .*; expected Coulomb and a law"),
         ({"during": ""}, "edge 'hit': impact is Newton, but phase 'flight' names no Hold"),
-        ({"friction": Coulomb(-1.0)}, "edge 'hit': friction has the coefficient -1"),
+        ({"friction": Coulomb(-1.0)}, "edge 'hit': friction: coefficient is -1; expected a finite number"),
     ],
 )
 def test_wrong_impacts_are_refused_by_name(change: dict[str, Any], named: str) -> None:

@@ -77,7 +77,7 @@ def synthetic_markers(
 def _sampled(robot: Robot, motion: Motion, rate: float, duration: float | None) -> tuple[Array, Array]:
     """Times [s] (n,) and configurations (n, nq) of a motion."""
     if not rate > 0.0 or (duration is not None and not duration > 0.0):
-        raise ShapeError(f"rate is {rate} and duration is {duration}; expected numbers above 0. Correct them.")
+        raise ShapeError(f"rate is {rate} and duration is {duration}; expected numbers above 0. Give [Hz] and [s].")
     if isinstance(motion, tuple):
         times, q = np.array(motion[0], dtype=float), np.array(motion[1], dtype=float)
     elif isinstance(motion, Trajectory):

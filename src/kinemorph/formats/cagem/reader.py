@@ -161,7 +161,7 @@ def _settings(file: Definitions, blueprint: PositionBlueprint, coordinates: Iter
     for key, values in (("qi", q), ("qdi", v)):
         for i, value in zip(indices, values, strict=True):
             if not math.isfinite(value):
-                file.error("number", f"{key}[{i}]", f"it is {value}, expected a finite number", "Correct it.")
+                file.error("number", f"{key}[{i}]", f"it is {value}, expected a finite number", "Write one.")
     named = {one.name for one in file.statements.values()}
     blueprint.settings = replace(blueprint.settings, q=q if "qi" in named else (), v=v if "qdi" in named else ())
     for key, setting in (("FinalTime", "time"), ("StepSave", "sample"), ("StepMax", "max_step")):

@@ -132,6 +132,8 @@ def key_annotations(field: Field) -> Schema:
     kind = field.kind if isinstance(field.kind, str) else ""
     unit = f" [{KINDS[kind][0]}]" if kind not in ("", "number") and "[" not in field.help else ""
     text = f"{field.help.removesuffix('.')}{unit}.".lstrip() if field.help.endswith(".") else field.help
+    if _limits(field):
+        text = f"{text} Give {field.bounds.words(whole=field.form == 'whole')}.".lstrip()
     said: Schema = {"description": text} if text else {}
     if field.kind and field.kind != "number":
         said["x-kind"] = list(field.kind) if isinstance(field.kind, tuple) else field.kind
@@ -178,17 +180,28 @@ def _part(field: Field) -> Schema:
     return tables[0]
 
 
+def _inner(field: Field, row: Field) -> Schema:
+    """The schema of the items of a list, or of one of several forms; their numbers have the bounds of the field."""
+    return FORMS[row.form](row._replace(bounds=field.bounds))
+
+
+def _limits(field: Field) -> Schema:
+    """The bounds of a number; a quantity or an expression in a text is checked when the file is loaded."""
+    words = {"least": "minimum", "above": "exclusiveMinimum", "most": "maximum", "below": "exclusiveMaximum"}
+    return {word: x for key, word in words.items() if (x := getattr(field.bounds, key)) is not None}
+
+
 # the schema of each form of `Field`
 FORMS: dict[str, Callable[[Field], Schema]] = {
-    "value": lambda field: dict(NUMBER),
-    "literal": lambda field: dict(NUMBER),
-    "whole": lambda field: {"type": "integer"},
+    "value": lambda field: NUMBER | _limits(field),
+    "literal": lambda field: NUMBER | _limits(field),
+    "whole": lambda field: {"type": "integer"} | _limits(field),
     "flag": lambda field: {"type": "boolean"},
     "text": lambda field: {"type": "string"},
     "label": lambda field: {"type": ["string", "integer"]},
     "labels": lambda field: {"anyOf": [{"type": ["string", "integer"]}, list_schema({"type": ["string", "integer"]})]},
     "choice": lambda field: {"enum": list(field.inner)},
-    "vector": lambda field: list_schema(NUMBER, 3),
+    "vector": lambda field: list_schema(NUMBER | _limits(field), 3),
     "angles": lambda field: list_schema(NUMBER, 3),
     "matrix": lambda field: list_schema(list_schema(NUMBER, 3), 3),
     "inertia": _inertia,
@@ -205,10 +218,10 @@ FORMS: dict[str, Callable[[Field], Schema]] = {
     "solid": lambda field: {"$ref": "#/$defs/solid"},
     "surface": lambda field: {"$ref": "#/$defs/surface"},
     "state": lambda field: {"anyOf": [list_schema(NUMBER), {"type": "object", "additionalProperties": NUMBER}]},
-    "list": lambda field: list_schema(FORMS[field.inner[0].form](field.inner[0]), field.inner[1]),
+    "list": lambda field: list_schema(_inner(field, field.inner[0]), field.inner[1]),
     "row": _row,
     "part": _part,
-    "either": lambda field: {"anyOf": [FORMS[row.form](row) for row in field.inner]},
+    "either": lambda field: {"anyOf": [_inner(field, row) for row in field.inner]},
     "function": lambda field: {"not": {}},
     "starts": lambda field: {
         "anyOf": [

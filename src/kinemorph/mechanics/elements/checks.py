@@ -1,13 +1,11 @@
-"""Checks of an element's data for a robot: names have to exist, numbers have to be in range."""
+"""Checks of an element's names for a robot: bodies, joints and axes have to exist."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from kinemorph.errors import Problem
-from kinemorph.model.parameter import evaluate
 from kinemorph.model.robot import Robot
 from kinemorph.words import counted, did_you_mean, listed, quoted
 
@@ -22,6 +20,11 @@ def known_body(element: Any, what: str, name: str, robot: Robot, *, frames: bool
         return []
     problem = f"{_holds(what)} '{name}', and robot '{robot.name}' has no such body{' or frame' if frames else ''}"
     return [wrong(element.name, problem, nearest(name, known), what)]
+
+
+def known_ends(element: Any, robot: Robot) -> list[str]:
+    """A problem for each of the fields `body_a` and `body_b` that names nothing of the robot; else none."""
+    return [one for end in ("body_a", "body_b") for one in known_body(element, end, getattr(element, end), robot)]
 
 
 def known_joint(element: Any, what: str, name: str, robot: Robot) -> list[str]:
@@ -62,53 +65,15 @@ def one_axis(element: Any, what: str, name: str, robot: Robot) -> list[str]:
     return found
 
 
-def not_negative(element: Any, *fields: str) -> list[str]:
-    """A problem for each of these fields that is not a finite number of at least 0."""
+def one_or_each(element: Any, count: int, what: str, *fields: str) -> list[str]:
+    """A problem for each of these fields with neither one number nor `count` numbers, one for each `what`."""
+    more = f", or {count}" if count > 1 else ""
+    such = f"1{more}, one for each {what}" if more else "1"
     return [
-        wrong(element.name, f"{name} is {value:g}; expected a finite number of at least 0", "Correct it.", name)
+        wrong(element.name, f"{name} has {counted(given, 'number')}; expected {such}", f"Give one number{more}.", name)
         for name in fields
-        if not 0.0 <= (value := float(evaluate(getattr(element, name)))) < math.inf
+        if (given := len(getattr(element, name))) not in (1, count)
     ]
-
-
-def positive(element: Any, *fields: str) -> list[str]:
-    """A problem for each of these fields that is not a finite number above 0, or a pair of such numbers."""
-    given = [(name, getattr(element, name)) for name in fields]
-    return [
-        wrong(element.name, f"{name} is {value:g}; expected a finite number above 0", "Correct it.", name)
-        for name, values in given
-        for one in (values if isinstance(values, tuple | list) else (values,))
-        if not 0.0 < (value := float(evaluate(one))) < math.inf
-    ]
-
-
-def vector_not_negative(element: Any, *fields: str) -> list[str]:
-    """A problem for each of these fields that has a number below 0 or not finite."""
-    return [
-        wrong(element.name, f"{name} is {_spelled(values)}; expected finite numbers of at least 0", "Correct it.", name)
-        for name, values in _each(element, fields)
-        if not all(0.0 <= x < math.inf for x in values)
-    ]
-
-
-def finite_vector(element: Any, *fields: str) -> list[str]:
-    """A problem for each of these fields that has a number which is not finite."""
-    return [
-        wrong(element.name, f"{name} is {_spelled(values)}; expected finite numbers", "Correct it.", name)
-        for name, values in _each(element, fields)
-        if not all(map(math.isfinite, values))
-    ]
-
-
-def _each(element: Any, fields: tuple[str, ...]) -> Iterator[tuple[str, list[float]]]:
-    for name in fields:
-        value = getattr(element, name)
-        yield name, [float(evaluate(x)) for x in (value if isinstance(value, tuple) else (value,))]
-
-
-def _spelled(values: list[float]) -> str:
-    spelled = listed(f"{x:g}" for x in values)
-    return spelled if len(values) == 1 else f"({spelled})"
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

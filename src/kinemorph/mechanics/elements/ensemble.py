@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 from kinemorph.errors import ModelError, Problem
 from kinemorph.frozen import Fixed
 from kinemorph.mechanics.elements.checks import nearest, wrong
-from kinemorph.mechanics.elements.data_checks import data_problems, number_problems
 from kinemorph.mechanics.elements.law import Clock, ElementLaw, Slot, law_of
 from kinemorph.model.elements.control.wiring import channel_names, choices, measured
+from kinemorph.model.elements.field_problems import number_problems, type_problems
 from kinemorph.model.elements.phases.automaton import Automaton
 from kinemorph.model.parameter import Parameter, parameters_of
 from kinemorph.model.robot import Robot
@@ -270,7 +270,11 @@ def ensemble(robot: Robot, elements: Sequence[Any]) -> Ensemble:
     x = m = 0
     for element in elements:
         law = law_of(element)
-        found = data_problems(element) or _problems(element, law.problems(element, robot)) or number_problems(element)
+        found = type_problems(element)
+        ill_typed = bool(found)
+        found += _further(found, number_problems(element))
+        if not ill_typed:  # else the law could not read it
+            found += _further(found, _problems(element, law.problems(element, robot)))
         problems += found
         if found:
             broken.add(str(element.name))
@@ -298,9 +302,19 @@ def ensemble(robot: Robot, elements: Sequence[Any]) -> Ensemble:
     return made
 
 
-def _problems(element: Any, found: Sequence[str]) -> list[str]:
+def _further(found: Sequence[Problem], more: Sequence[Problem]) -> list[Problem]:
+    """Those of more problems whose field has none among `found`."""
+    told = {problem.key for problem in found} - {""}
+    return [problem for problem in more if problem.key not in told]
+
+
+def _problems(element: Any, found: Sequence[str]) -> list[Problem]:
     """The problems that a law finds; a plain sentence of a user law becomes a problem of the whole element."""
-    return [p if isinstance(p, Problem) else wrong(element.name, p.rstrip("."), "Correct it.") for p in found]
+    remedy = f"Change the data of this {type(element).__name__}."
+    return [
+        p if isinstance(p, Problem) else Problem("element", element.name, p.rstrip("."), remedy, rule="element")
+        for p in found
+    ]
 
 
 def _wired(

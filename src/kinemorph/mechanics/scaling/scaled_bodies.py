@@ -75,7 +75,7 @@ def _check(robot: Robot, factors: Mapping[str, float], mass: str) -> None:
         if name not in robot.body_names
     ]
     problems += [
-        Problem("body", name, f"its factor is {f!r:.40}, expected a finite number above 0", "Correct it.")
+        Problem("body", name, f"its factor is {f!r:.40}, expected a finite number above 0", "Give 1 for no change.")
         for name, f in factors.items()
         if not 0.0 < f < math.inf
     ]

@@ -28,6 +28,7 @@ from kinemorph.model.body import Vector
 from kinemorph.model.elements import kind_of
 from kinemorph.model.elements.contact.contact_laws import Soft
 from kinemorph.model.elements.control.wiring import Starts
+from kinemorph.model.elements.declared import Bounds, bounds_of
 from kinemorph.model.parameter import Formula, Parameter, Value
 from kinemorph.model.shapes import Surface
 from kinemorph.vocabulary.frozen_array import FrozenArray
@@ -42,7 +43,7 @@ class Field(NamedTuple):
     writes each form. `kind` is the kind of quantity, a key of `units.KINDS`, empty if every unit is accepted; for
     numbers per coordinate, a pair of kinds: for rotation and for translation. `inner` holds the form of a list's items,
     the possible words of a choice, or the possible types of a table. `default` is the value if the key is left out, as
-    far as a file can contain it; None if there is none.
+    far as a file can contain it; None if there is none. `bounds` are those of all its numbers.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Field(NamedTuple):
     required: bool = False
     inner: Any = None
     default: Any = None
+    bounds: Bounds = Bounds()
 
 
 _PLAIN = {float: "literal", int: "whole", bool: "flag", str: "text", Value: "value", Vector: "vector", Pose: "pose"}
@@ -80,7 +82,8 @@ def _rows(part: type[Any]) -> Iterator[Field]:
         if field.init and field.metadata.get("in_files", True):
             needed = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
             form, inner = _form(hints[field.name])
-            yield Field(field.name, form, field.metadata.get("kind", ""), "", needed, inner, _plain(field.default))
+            kind, bounds = field.metadata.get("kind", ""), bounds_of(field)
+            yield Field(field.name, form, kind, "", needed, inner, _plain(field.default), bounds)
 
 
 def _plain(default: Any) -> Any:

@@ -58,7 +58,7 @@ def positive(owner: str, what: str, values: Sequence[float], count: int) -> tupl
     if len(values) != count or not plain or not all(0.0 < x < math.inf for x in values):
         given = ", ".join(f"{x:g}" if isinstance(x, Real) else repr(x) for x in values)
         numbers = f"{count} numbers above 0" if count > 1 else "a number above 0"
-        raise ModelError(f"{owner}: {what} is {given or 'empty'}, expected {numbers}. Correct it.")
+        raise ModelError(f"{owner}: {what} is {given or 'empty'}, expected {numbers}. Give {numbers}.")
     return tuple(values)
 
 

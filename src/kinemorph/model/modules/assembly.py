@@ -372,7 +372,7 @@ def _problems(assembly: Assembly) -> list[Problem]:
         if docking.a == docking.b:
             note("a module cannot be docked to itself", "Name two different modules.")
         if docking.turn not in (0, 1, 2, 3):
-            note(f"turn is {docking.turn!r}, expected 0, 1, 2 or 3 quarter turns", "Correct it.")
+            note(f"turn is {docking.turn!r}, expected 0, 1, 2 or 3 quarter turns", "Give one of these.")
         for module, side in docking.ends:
             kind = kinds.get(module)
             if kind is None:

@@ -143,7 +143,8 @@ def _taken_apart(rows: Sequence[list[str]]) -> Cells:
     kinds = _last_row(last, width)
     if len(kinds) != width:
         problems.append(
-            f"AIM, last row: it has {len(kinds)} cells, expected {width}: the joint or dyad of each column. Correct it."
+            f"AIM, last row: it has {len(kinds)} cells, expected {width}: the joint or dyad of each column. "
+            "Write one for each column."
         )
     if problems:
         raise ModelError(problems)

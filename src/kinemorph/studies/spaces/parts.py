@@ -262,7 +262,7 @@ def number_problems(name: str, *numbers: Any, **fields: Any) -> list[Problem]:
         if not is_number(value):
             return [Problem("part", name, f"{found}, expected a number", "Write a plain number.", key, "number")]
         if not math.isfinite(float_of(value)):
-            return [Problem("part", name, f"{found}, expected a finite number", "Correct it.", key, "number")]
+            return [Problem("part", name, f"{found}, expected a finite number", "Write one.", key, "number")]
     return []
 
 

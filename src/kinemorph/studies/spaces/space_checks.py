@@ -57,7 +57,7 @@ def design_problems(parts: Sequence[tuple[Any, Any]], design: Any, count: Any, s
     if design not in DESIGNS:
         guess = did_you_mean(design, DESIGNS)
         shown = f"design is {text_of(design)}, expected one of {listed(DESIGNS)}"
-        yield Problem("space", "", shown, guess.strip() or "Correct it.", "design")
+        yield Problem("space", "", shown, guess.strip() or "Choose one of these.", "design")
     elif design == "grid":
         for name, part in parts:
             if isinstance(part, Range) and part.points is None:
@@ -70,10 +70,10 @@ def design_problems(parts: Sequence[tuple[Any, Any]], design: Any, count: Any, s
         yield Problem("space", "", f"the design {design} needs a count of items", "Add count=1024.", "count")
     if count is not None and (not is_whole(count) or not 0 < count <= MOST_ITEMS):
         shown = f"count is {text_of(count)}, expected a whole number from 1 to {MOST_ITEMS:,}"
-        yield Problem("space", "", shown, "Correct it.", "count")
+        yield Problem("space", "", shown, f"Give at most {MOST_ITEMS:,}.", "count")
     if not is_whole(seed) or seed < 0:
         shown = f"seed is {text_of(seed)}, expected a whole number of 0 or more"
-        yield Problem("space", "", shown, "Correct it.", "seed")
+        yield Problem("space", "", shown, "Give such a number, or leave it out.", "seed")
 
 
 def _between(part: Range) -> str:

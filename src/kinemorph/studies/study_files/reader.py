@@ -229,7 +229,7 @@ class _Study:
         read = self.values.table(raw, at, rows.BEST)
         if self.values.error_count == before and read["best"] < 1:
             problem = f"{at.key('best').what} is {read['best']}, expected a whole number of 1 or more"
-            self.values.error("number", at.key("best"), problem, "Correct it.")
+            self.values.error("number", at.key("best"), problem, "Write how many runs to keep.")
         return BestRuns(**read) if self.values.error_count == before else None
 
     def _check_kept(self, read: dict[str, Any]) -> None:
@@ -263,7 +263,7 @@ class _Study:
             lower, upper, expected = BOUNDS.get(key, ABOVE_ZERO)
             if not lower < value < upper:
                 problem = f"{at.what} is {value}, expected a finite number {expected}"
-                self.values.error("number", at, problem, "Correct it.")
+                self.values.error("number", at, problem, f"Write a number {expected}.")
 
     def _error(self, raw: Any, at: At) -> float | dict[str, float]:
         if isinstance(raw, dict):

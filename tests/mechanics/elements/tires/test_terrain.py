@@ -171,7 +171,7 @@ def test_what_a_map_costs(method: str | None) -> None:
 
 def test_descending_axes_get_a_remedy() -> None:
     """A spacing below 0 was only "above 0 expected": heights from files often begin at the largest y."""
-    with pytest.raises(ModelError, match=r"spacing \(0.5, -0.5\).*turn descending ones around, as heights\[::-1\]"):
+    with pytest.raises(ModelError, match=r"spacing\[1\] is -0.5; .*turn descending ones around, as heights\[::-1\]"):
         ensemble(ball(), (elements.Contact("foot", "ball", HERTZ, ground=HeightMap(np.zeros((3, 3)), (0.5, -0.5))),))
     with pytest.raises(ModelError, match=r"spacing is 0.5; expected 2 numbers\."):
         ground = HeightMap(np.zeros((3, 3)), 0.5)  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ from kinemorph.algebra.tables import lookup, through
 from kinemorph.algebra.turns import Vec3
 from kinemorph.algebra.vectors import dot, sub
 from kinemorph.errors import KinemorphError, ModelError, ShapeError, told
-from kinemorph.mechanics.elements.checks import finite_vector, known_body, positive, wrong
+from kinemorph.mechanics.elements.checks import known_body, known_ends, wrong
 from kinemorph.mechanics.elements.constraints.constraint_texts import text_problems, text_value
 from kinemorph.mechanics.elements.constraints.own_constraints import names_of_rows
 from kinemorph.mechanics.elements.constraints.row_forces import RowForces
@@ -42,15 +42,13 @@ class DistanceLaw(RowForces):
     """
 
     def problems(self, element: DistanceConstraint, robot: Robot) -> list[str]:
-        found = known_body(element, "body_a", element.body_a, robot)
-        found += known_body(element, "body_b", element.body_b, robot)
-        found += finite_vector(element, "point_a", "point_b")
+        found = known_ends(element, robot)
         if not found and element.body_a == element.body_b:
             problem = f"body_a and body_b are both '{element.body_a}'; expected two different bodies"
             found.append(wrong(element.name, problem, "Name another body.", "body_a"))
         if callable(element.length) or isinstance(element.length, Table):
-            return found + course_problems(element, "length", 1)
-        return found + positive(element, "length")
+            found += course_problems(element, "length", 1)
+        return found
 
     def row_names(self, element: DistanceConstraint) -> tuple[Sequence[str], Sequence[str]]:
         return ("",), ()
@@ -71,8 +69,6 @@ def guide_problems(element: Any, robot: Robot, *directions: str) -> list[str]:
     if not found and element.body == element.on:
         problem = f"body and on are both '{element.body}'; expected two different bodies"
         found.append(wrong(element.name, problem, "Name another body.", "body"))
-    names = [name for name in ("point", "center", "origin") if hasattr(element, name)]
-    found += finite_vector(element, *names, *directions)
     return found or [
         wrong(element.name, f"{name} is (0, 0, 0); expected a direction", "Give a vector that is not zero.", name)
         for name in directions
@@ -169,7 +165,14 @@ class PointOnCurveLaw(RowForces):
         try:
             self._splines(element)
         except (ShapeError, ValueError) as error:
-            found.append(wrong(element.name, f"points: {error}".rstrip("."), "Correct them.", "points"))
+            found.append(
+                wrong(
+                    element.name,
+                    f"points: {error}".rstrip("."),
+                    "Give other points.",
+                    "points",
+                )
+            )
         return found
 
     def row_names(self, element: PointOnCurve) -> tuple[Sequence[str], Sequence[str]]:

@@ -123,7 +123,8 @@ class RowsLaw(RowForces):
             if curved:
                 expected = "expected a sum of velocities times functions of t and q"
                 what = f"{said} is not linear in the velocities; {expected}"
-                return [wrong(element.name, what, "Correct it.", "rows")]
+                remedy = "Multiply no velocity by another one, and take no function of a velocity."
+                return [wrong(element.name, what, remedy, "rows")]
             if flat:
                 kind = "velocity" if self.moving else "coordinate"
                 what = f"{said} depends on no {kind}; expected a row that depends on at least one {kind}"

@@ -23,7 +23,6 @@ from kinemorph.algebra.groups import act
 from kinemorph.algebra.scalar import S, div, maximum, sqrt
 from kinemorph.algebra.turns import Vec3
 from kinemorph.algebra.vectors import add, cross, dot, matvec, matvec_transposed, scale, sub
-from kinemorph.mechanics.elements.checks import positive
 from kinemorph.mechanics.elements.constraints.guides import guide_problems
 from kinemorph.mechanics.elements.constraints.row_forces import RowForces
 from kinemorph.mechanics.elements.instant import ElementView
@@ -69,7 +68,7 @@ class RollingLaw(RowForces):
     directions: tuple[str, ...] = ("normal",)
 
     def problems(self, element: Any, robot: Robot) -> list[str]:
-        return guide_problems(element, robot, *self.directions) + positive(element, "radius")
+        return guide_problems(element, robot, *self.directions)
 
     def position_rows(self, element: Any, view: ElementView) -> Sequence[S]:
         if not element.touching:

@@ -10,7 +10,7 @@ from kinemorph.algebra.rows import has_rows, summed_rows
 from kinemorph.algebra.scalar import S, less, maximum, plus, sqrt
 from kinemorph.algebra.turns import Vec3
 from kinemorph.algebra.vectors import add, dot, scale, sub
-from kinemorph.mechanics.elements.checks import known_body, not_negative
+from kinemorph.mechanics.elements.checks import known_body
 from kinemorph.mechanics.elements.contact import anchors
 from kinemorph.mechanics.elements.contact.clearances import clearance
 from kinemorph.mechanics.elements.contact.contact_point import Felt, Rub, Seen, Start, Touch, total
@@ -24,7 +24,7 @@ from kinemorph.mechanics.elements.contact.friction import (
     tangential,
 )
 from kinemorph.mechanics.elements.contact.grounds import Meeting, ground_problems, surface
-from kinemorph.mechanics.elements.contact.normal_forces import normal_law, normal_problems, normal_strengths
+from kinemorph.mechanics.elements.contact.normal_forces import normal_law, normal_strengths
 from kinemorph.mechanics.elements.contact.rigid_contacts import RigidContactLaw, is_rigid
 from kinemorph.mechanics.elements.contact.touching_points import (
     Spot,
@@ -75,9 +75,8 @@ class ContactLaw(ElementLaw[Contact]):
         return RigidContactLaw() if is_rigid(element) else self
 
     def problems(self, element: Contact, robot: Robot) -> list[str]:
-        found = known_body(element, "body", element.body, robot) + not_negative(element, "radius")
+        found = known_body(element, "body", element.body, robot)
         found += ground_problems(element.name, element.ground)
-        found += normal_problems(element.name, element.normal)
         found += friction_problems(element.name, element.friction)
         return found + solid_problems(element)
 

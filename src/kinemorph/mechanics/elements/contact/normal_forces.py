@@ -18,10 +18,8 @@ from typing import Any, NamedTuple
 
 from kinemorph.algebra.dual import with_derivative
 from kinemorph.algebra.scalar import S, div, less, maximum, minimum, power, times, where
-from kinemorph.mechanics.elements.checks import wrong
 from kinemorph.model.elements.contact.contact_laws import EasyDynNormal, HuntCrossley, ImpedanceNormal, Normal
 from kinemorph.model.parameter import evaluate, evaluate_all
-from kinemorph.words import listed
 
 RAMP = 10.0  # the damping of an impedance grows from 0 over the width divided by this
 GAUSS = tuple(  # nodes between -1 and 1 and weights of Gauss's formula with six points
@@ -270,49 +268,6 @@ _FORMS: dict[type, Callable[[Any], Form]] = {
     HuntCrossley: _hunt_crossley,
     ImpedanceNormal: _impedance,
 }
-_POWERS = {EasyDynNormal: ("stiffness_power", "damping_power"), HuntCrossley: ("exponent",), ImpedanceNormal: ()}
-
-
-def normal_problems(name: str, normal: Any) -> list[str]:
-    """Problems of the normal force law of the element with this name, one sentence each."""
-    if type(normal) not in _FORMS:
-        known = listed([*(kind.__name__ for kind in _FORMS), "Rigid"])
-        return [wrong(name, f"normal is {normal!r}; expected one of {known}", "Correct it.", "normal")]
-    found = []
-    if not 0.0 < (k := number(normal.stiffness)) < math.inf:
-        found.append(
-            wrong(name, f"normal: stiffness is {k:g}; expected a finite number above 0", "Correct it.", "normal")
-        )
-    if not 0.0 <= (c := number(normal.damping)) < math.inf:
-        found.append(
-            wrong(name, f"normal: damping is {c:g}; expected a finite number of at least 0", "Correct it.", "normal")
-        )
-    for field in _POWERS[type(normal)]:
-        if not 1.0 <= (p := number(getattr(normal, field))) < math.inf:
-            problem = (
-                f"normal: {field} is {p:g}; expected a finite number of at least 1, so that the force has a finite "
-                "derivative where bodies begin to touch"
-            )
-            found.append(wrong(name, problem, "Correct it.", "normal"))
-    return found + (_impedance_problems(name, normal) if isinstance(normal, ImpedanceNormal) else [])
-
-
-def _impedance_problems(name: str, normal: ImpedanceNormal) -> list[str]:
-    """Problems of the impedance of a normal force: it lies between 0 and 1."""
-    found = []
-    if not (0.0 < normal.start < 1.0 and 0.0 < normal.end < 1.0):
-        problem = f"normal: start is {normal.start:g} and end {normal.end:g}; expected numbers between 0 and 1"
-        found.append(wrong(name, problem, "Correct them.", "normal"))
-    if not (0.0 < normal.midpoint < 1.0 and 1.0 <= normal.power < math.inf):
-        problem = (
-            f"normal: midpoint is {normal.midpoint:g} and power {normal.power:g}; expected a midpoint between 0 and 1 "
-            "and a power of at least 1"
-        )
-        found.append(wrong(name, problem, "Correct them.", "normal"))
-    if not 0.0 < (width := number(normal.width)) < math.inf:
-        problem = f"normal: width is {width:g} m; expected a finite length above 0"
-        found.append(wrong(name, problem, "Correct it.", "normal"))
-    return found
 
 
 def number(value: Any) -> float:

@@ -9,18 +9,18 @@ from typing import Any
 from kinemorph.algebra.scalar import S, div, maximum, minus, sqrt
 from kinemorph.algebra.turns import Sym3, Vec3
 from kinemorph.algebra.vectors import add, dot, neg, scale, sub
-from kinemorph.mechanics.elements.checks import known_body, not_negative, wrong
+from kinemorph.mechanics.elements.checks import known_ends, wrong
 from kinemorph.mechanics.elements.contact.contact_point import Felt, Start, contact_tangent, total
 from kinemorph.mechanics.elements.contact.contacts import SIGNALS, published
 from kinemorph.mechanics.elements.contact.friction import SMOOTH, Rubbed, friction_problems, regularized, tangential
-from kinemorph.mechanics.elements.contact.normal_forces import NormalLaw, normal_law, normal_problems, number
+from kinemorph.mechanics.elements.contact.normal_forces import NormalLaw, normal_law, number
 from kinemorph.mechanics.elements.contact.rigid_contacts import RigidContactLaw, is_rigid
 from kinemorph.mechanics.elements.contact.spheres import axis_problems, fixed_point, nearest
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Push, Slot, Stiff, plain, register
 from kinemorph.mechanics.steps.pair_forces import PairForce, PairState
 from kinemorph.mechanics.steps.point_states import PointState
-from kinemorph.model.elements.contact.contact_laws import Coulomb, Regularized
+from kinemorph.model.elements.contact.contact_laws import Regularized
 from kinemorph.model.elements.contact.pair_contacts import PairContact
 from kinemorph.model.robot import Robot
 
@@ -36,19 +36,11 @@ class PairContactLaw(ElementLaw[PairContact]):
         return RigidContactLaw() if is_rigid(element) else self
 
     def problems(self, element: PairContact, robot: Robot) -> list[str]:
-        found = not_negative(element, "radius_a", "radius_b")
-        for what in ("body_a", "body_b"):
-            found += known_body(element, what, getattr(element, what), robot)
-        found += normal_problems(element.name, element.normal)
-        if element.friction is not None and not isinstance(element.friction, Regularized | Coulomb):
-            problem = f"friction is {element.friction!r}; expected None or Regularized between two bodies"
-            found.append(wrong(element.name, problem, "Use Regularized: anchors are for the ground only.", "friction"))
-        else:
-            found += friction_problems(element.name, element.friction)
+        found = known_ends(element, robot) + friction_problems(element.name, element.friction)
         for what in ("a", "b"):
             found += axis_problems(element.name, getattr(element, f"point_{what}"), getattr(element, f"end_{what}"))
         if not found and number(element.radius_a) + number(element.radius_b) == 0.0:
-            found.append(wrong(element.name, "both radii are 0; expected at least one above 0", "Correct one of them."))
+            found.append(wrong(element.name, "both radii are 0; expected at least one above 0", "Give one a radius."))
         return found
 
     def signals(self, element: PairContact) -> tuple[Slot, ...]:

@@ -13,7 +13,6 @@ a distance for all other purposes.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -30,8 +29,6 @@ EVEN = 1e-6  # eps relative to the squared lengths of the axes: axes within 1e-3
 def axis_problems(name: str, point: Any, end: Any) -> list[str]:
     """Problems of the axis of a capsule of the element `name`: `point` and `end` [m]; without `end` it is a sphere."""
     ends = [tuple(float(x) for x in evaluate_all(place)) for place in (point, end) if place is not None]
-    if not all(map(math.isfinite, (x for place in ends for x in place))):
-        return [wrong(name, f"its points are {ends}; expected finite numbers [m]", "Correct them.")]
     if len(ends) == 2 and ends[0] == ends[1]:
         problem = f"both ends of its capsule are at {ends[0]}; expected two different points"
         return [wrong(name, problem, "Leave out the end to get a sphere.")]

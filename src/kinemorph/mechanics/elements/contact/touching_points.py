@@ -57,7 +57,6 @@ from kinemorph.model.shapes import (
     Solid,
     Sphere,
 )
-from kinemorph.words import listed
 
 FLAT = 1e-9  # the sine of the angle between a disc and the ground below which any point of its rim is the deepest
 FEW, PARTS = 16, 8  # a mesh of more than FEW vertices has PARTS touching points
@@ -371,11 +370,8 @@ def solid_problems(element: Contact) -> list[str]:
         found = axis_problems(name, element.point, element.end)
         if element.end is not None and element.samples < 2:
             problem = f"samples is {element.samples}; expected 2 or more spheres along a capsule"
-            found.append(wrong(name, problem, "Correct it.", "samples"))
+            found.append(wrong(name, problem, "Give 2 or more, or leave `end` out.", "samples"))
         return found
-    if type(shape) not in _SPOTS:
-        known = listed(kind.__name__ for kind in _SPOTS)
-        return [wrong(name, f"shape is a {type(shape).__name__}; expected one of {known}", "Correct it.", "shape")]
     given = evaluate_all((tuple(element.point), element.radius))
     if any(given[0]) or given[1] or element.end is not None:
         problem = "it has a shape and also a point, radius or end; expected only one of the two"
@@ -392,7 +388,7 @@ def _shape_problems(name: str, shape: Solid) -> list[str]:
         if not (least > 0.0 if field in row.positive else least >= 0.0) or not least < math.inf:
             expected = "above 0" if field in row.positive else "of at least 0"
             problem = f"shape: {field} is {size}; expected finite lengths {expected}"
-            return [wrong(name, problem, "Correct it.", "shape")]
+            return [wrong(name, problem, f"Give {field} in meters, each number {expected}.", "shape")]
     if isinstance(shape, Mesh) and not shape.vertices:
         return [wrong(name, "shape: the mesh has no vertices; expected at least one", "Leave it out.", "shape")]
     return []

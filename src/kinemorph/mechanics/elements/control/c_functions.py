@@ -28,9 +28,6 @@ class CControllerLaw(CalledLaw):
 
     def problems(self, element: CController, robot: Robot) -> list[str]:
         found = super().problems(element, robot)
-        if not (isinstance(element.time_limit, (int, float)) and element.time_limit > 0.0):
-            problem = f"time_limit is {short(element.time_limit)}; expected a time above 0 [s]"
-            found.append(wrong(element.name, problem, "Give such a time.", "time_limit"))
         if not isinstance(element.trusted, bool):
             problem = f"trusted is {short(element.trusted)}; expected True or False"
             found.append(wrong(element.name, problem, "Leave it out.", "trusted"))

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from kinemorph.algebra.scalar import S, maximum, minimum
-from kinemorph.mechanics.elements.checks import one_axis, wrong
+from kinemorph.mechanics.elements.checks import one_axis, one_or_each, wrong
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.model.elements.control.wiring import channel_names, choices, measured
-from kinemorph.model.input_reader import short
-from kinemorph.model.parameter import evaluate
 from kinemorph.model.robot import Robot
 from kinemorph.words import counted, listed
 
@@ -100,22 +97,6 @@ def channel_problems(element: Any, robot: Robot) -> list[str]:
     return []
 
 
-def number_problems(element: Any, *fields: str) -> list[str]:
-    """Problems of these fields: numbers that are not finite, or too few or too many for the channels."""
-    count, found = len(channel_names(element)), []
-    for name in fields:
-        values = getattr(element, name)
-        if len(values) not in (1, count):
-            each_one = f", or {count}, one for each channel" if count > 1 else ""
-            problem = f"{name} has {counted(len(values), 'number')}; expected 1{each_one}"
-            found.append(wrong(element.name, problem, "Correct it.", name))
-        open_ended = name in ("lower", "upper")
-        for value in values:
-            if isinstance(value, str):
-                if name not in ("reference", "feedforward"):
-                    problem = f"{name} is {short(value)}; expected a number"
-                    remedy = "Only reference, reads and feedforward can name signals."
-                    found.append(wrong(element.name, problem, remedy, name))
-            elif math.isnan(number := float(evaluate(value))) or (math.isinf(number) and not open_ended):
-                found.append(wrong(element.name, f"{name} is {number}; expected a finite number", "Correct it.", name))
-    return found
+def count_problems(element: Any, *fields: str) -> list[str]:
+    """A problem for each of these fields with too few or too many numbers for the channels."""
+    return one_or_each(element, len(channel_names(element)), "channel", *fields)

@@ -18,14 +18,14 @@ from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from kinemorph.algebra.scalar import S, where
-from kinemorph.mechanics.elements.checks import not_negative, wrong
+from kinemorph.mechanics.elements.checks import wrong
 from kinemorph.mechanics.elements.control.channels import (
     Wish,
     added,
     channel_problems,
+    count_problems,
     each,
     followed,
-    number_problems,
     rate_of,
     wishes,
 )
@@ -149,18 +149,10 @@ class PDLaw(GainLaw):
     """
 
     def problems(self, element: PD, robot: Robot) -> list[str]:
-        found = channel_problems(element, robot) or number_problems(
+        found = channel_problems(element, robot) or count_problems(
             element, "kp", "kd", "reference", "feedforward", "lower", "upper"
         )
-        if found:
-            return found
-        found += [
-            wrong(element.name, f"{name} is {value:g}; expected a finite number of at least 0", "Correct it.", name)
-            for name in ("kp", "kd")
-            for value in getattr(element, name)
-            if isinstance(value, float) and value < 0.0
-        ]
-        return [*found, *sampling_problems(element)]
+        return found or sampling_problems(element)
 
     def reads(self, element: PD) -> tuple[str, ...]:
         return followed(element)
@@ -252,15 +244,12 @@ class PIDLaw(GainLaw):
     """A PID controller, continuous or sampled."""
 
     def problems(self, element: PID, robot: Robot) -> list[str]:
-        found = channel_problems(element, robot) or number_problems(
+        found = channel_problems(element, robot) or count_problems(
             element, "kp", "ki", "kd", "reference", "feedforward", "lower", "upper"
         )
         if found:
             return found
-        found = not_negative(element, "filter", "tracking") + sampling_problems(element)
-        if not element.bandwidth > 0.0:
-            problem = f"bandwidth is {element.bandwidth:g}; expected a number above 0"
-            found.append(wrong(element.name, problem, "Correct it.", "bandwidth"))
+        found = sampling_problems(element)
         if element.every and element.bandwidth < math.inf:
             problem = f"bandwidth is {element.bandwidth:g} and the PID is sampled; expected only one of the two"
             found.append(wrong(element.name, problem, "Leave out bandwidth, or every.", "bandwidth"))

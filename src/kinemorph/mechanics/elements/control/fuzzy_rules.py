@@ -16,11 +16,11 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from kinemorph.algebra.scalar import S, div, exp, maximum, where
-from kinemorph.mechanics.elements.checks import not_negative, wrong
+from kinemorph.mechanics.elements.checks import wrong
 from kinemorph.mechanics.elements.control.channels import (
     channel_problems,
+    count_problems,
     followed,
-    number_problems,
     rate_of,
     wishes,
 )
@@ -31,7 +31,6 @@ from kinemorph.mechanics.elements.law import Effort, Slot, register
 from kinemorph.mechanics.elements.saturation import winds_up
 from kinemorph.model.elements.control.fuzzy_rules import OWN_INPUTS, FuzzyRules, premises
 from kinemorph.model.elements.control.wiring import channel_names, measured
-from kinemorph.model.parameter import evaluate
 from kinemorph.model.robot import Robot
 from kinemorph.words import counted
 
@@ -76,11 +75,11 @@ class FuzzyRulesLaw(ChannelLaw):
     """Fuzzy rules, continuous or sampled."""
 
     def problems(self, element: FuzzyRules, robot: Robot) -> list[str]:
-        found = channel_problems(element, robot) or number_problems(element, "reference", "lower", "upper")
+        found = channel_problems(element, robot) or count_problems(element, "reference", "lower", "upper")
         if not found and len(channel_names(element)) != 1:
             problem = f"it has {counted(len(channel_names(element)), 'channel')}; expected one joint"
             found = [wrong(element.name, problem, "Give one FuzzyRules to each joint.", "joints")]
-        found = found or not_negative(element, "filter") + sampling_problems(element) + _input_problems(element, robot)
+        found = found or sampling_problems(element) + _input_problems(element, robot)
         return found or _rule_problems(element)
 
     def reads(self, element: FuzzyRules) -> tuple[str, ...]:
@@ -180,7 +179,7 @@ def _input_problems(element: FuzzyRules, robot: Robot) -> list[str]:
     found, names = [], element.inputs
     if not names or len(set(names)) < len(names):
         problem = f"inputs is {names}; expected one or more names, each of them once"
-        found.append(wrong(element.name, problem, "Correct it.", "inputs"))
+        found.append(wrong(element.name, problem, "Give each name once.", "inputs"))
     blind = (name := measured(element)[0])[2:] not in robot.all_v_names or not name.startswith("q.")
     if "rate" in names and not element.every and not element.filter and blind:
         problem = f"the input 'rate' needs the rate of '{name}', which only joint coordinates have"
@@ -195,12 +194,6 @@ def _input_problems(element: FuzzyRules, robot: Robot) -> list[str]:
             both = f"{counted(len(row), 'center')} and {counted(len(across), 'width')}"
             problem = f"the input '{name}' has {both}; expected as many widths as centers"
             found.append(wrong(element.name, problem, "Give one of each to every membership function.", "widths"))
-        for what, numbers, low in (("center", row, -math.inf), ("width", across, 0.0)):
-            for number in map(evaluate, numbers):
-                if not low < number < math.inf:
-                    expected = "a finite number" + (" above 0" if low == 0.0 else "")
-                    problem = f"the input '{name}' has a {what} of {number:g}; expected {expected}"
-                    found.append(wrong(element.name, problem, "Correct it.", f"{what}s"))
     return found
 
 
@@ -220,11 +213,11 @@ def _rule_problems(element: FuzzyRules) -> list[str]:
     count = len(element.rules) or math.prod(size for _, size in fuzzy)
     if len(element.consequents) != count:
         problem = f"consequents has {counted(len(element.consequents), 'row')}; expected {count}, one for each rule"
-        found.append(wrong(element.name, problem, "Correct it.", "consequents"))
+        found.append(wrong(element.name, problem, f"Give {counted(count, 'row')}.", "consequents"))
     width = len(element.inputs) + 1
     for i, row in enumerate(element.consequents):
-        if len(row) != width or not all(math.isfinite(evaluate(p)) for p in row):
-            problem = f"consequents[{i}] has {counted(len(row), 'number')}; expected {width} finite numbers: "
+        if len(row) != width:
+            problem = f"consequents[{i}] has {counted(len(row), 'number')}; expected {width}: "
             problem += "a coefficient for each input, then a constant"
             found.append(wrong(element.name, problem, "Correct that row.", "consequents"))
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kinemorph.algebra.scalar import S
 from kinemorph.mechanics.elements.checks import wrong
-from kinemorph.mechanics.elements.control.channels import channel_problems, each, followed, number_problems, wishes
+from kinemorph.mechanics.elements.control.channels import channel_problems, count_problems, each, followed, wishes
 from kinemorph.mechanics.elements.control.controllers import ChannelLaw
 from kinemorph.mechanics.elements.control.sample_hold import sampling_problems
 from kinemorph.mechanics.elements.instant import ElementView
@@ -23,7 +23,7 @@ class ComputedTorqueLaw(ChannelLaw):
     accelerations = True
 
     def problems(self, element: ComputedTorque, robot: Robot) -> list[str]:
-        found = channel_problems(element, robot) or number_problems(element, "kp", "kd", "reference", "lower", "upper")
+        found = channel_problems(element, robot) or count_problems(element, "kp", "kd", "reference", "lower", "upper")
         if found:
             return found
         if not robot.is_open:
@@ -61,7 +61,7 @@ class GravityCompensationLaw(ChannelLaw):
     """The gravity forces g(q) of some joints, times a factor."""
 
     def problems(self, element: GravityCompensation, robot: Robot) -> list[str]:
-        found = channel_problems(element, robot) or number_problems(element, "lower", "upper")
+        found = channel_problems(element, robot) or count_problems(element, "lower", "upper")
         if found:
             return found
         return sampling_problems(element) if robot.is_open else [_closed(element, robot, "gravity compensation")]

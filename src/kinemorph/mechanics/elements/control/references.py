@@ -14,7 +14,7 @@ from kinemorph.algebra.dual import value_and_derivative
 from kinemorph.algebra.scalar import S, cos, floor, maximum, minimum, plus, sin, sincos, times
 from kinemorph.algebra.tables import lookup, through
 from kinemorph.errors import ShapeError
-from kinemorph.mechanics.elements.checks import one_axis, positive, wrong
+from kinemorph.mechanics.elements.checks import one_axis, one_or_each, wrong
 from kinemorph.mechanics.elements.control.channels import Wish, each
 from kinemorph.mechanics.elements.control.path_curves import periodic, stepped, stretched, tabled
 from kinemorph.mechanics.elements.instant import ElementView
@@ -55,7 +55,7 @@ class PathLaw(ElementLaw[Any]):
             for joint, times in Counter(element.joints).items()
             if times > 1
         ]
-        return found + [problem for name in self.fields for problem in _counts(element, name)]
+        return found + count_problems(element, *self.fields)
 
     def signals(self, element: Any) -> tuple[Slot, ...]:
         names = element.joints or ("",)
@@ -76,27 +76,12 @@ class PathLaw(ElementLaw[Any]):
 
 def optional_numbers(element: Any, *names: str) -> list[str]:
     """Problems of fields that may be empty, or else have one number for all joints or one number for each joint."""
-    return [problem for name in names if getattr(element, name) for problem in _counts(element, name)]
+    return count_problems(element, *(name for name in names if getattr(element, name)))
 
 
-def _counts(element: Any, name: str) -> list[str]:
-    """A problem if the field `name` has neither one number for all joints nor one number for each joint; else none."""
-    count, values = max(len(element.joints), 1), getattr(element, name)
-    if len(values) in (1, count):
-        return infinite(element, name)
-    each_one = f", or {count}, one for each of its joints" if count > 1 else ""
-    problem = f"{name} has {counted(len(values), 'number')}; expected 1{each_one}"
-    return [wrong(element.name, problem, "Correct it.", name), *infinite(element, name)]
-
-
-def infinite(element: Any, name: str) -> list[str]:
-    """A problem for each number in the field `name` that is not finite."""
-    given = getattr(element, name)
-    return [
-        wrong(element.name, f"{name} is {evaluate(value)}; expected a finite number", "Correct it.", name)
-        for value in (given if isinstance(given, tuple) else (given,))
-        if not math.isfinite(evaluate(value))
-    ]
+def count_problems(element: Any, *names: str) -> list[str]:
+    """A problem for each field with neither one number for all joints nor one number for each joint."""
+    return one_or_each(element, max(len(element.joints), 1), "of its joints", *names)
 
 
 def _slots(name: str) -> tuple[Slot, Slot, Slot]:
@@ -272,8 +257,9 @@ class SplinePathLaw(PointsLaw):
         if own and period == 0.0:
             return self._without_period(element)
         first, last = evaluate(element.times[0]), evaluate(element.times[-1])
-        if not 0.0 < period < math.inf:
-            return positive(element, "period")
+        if period == 0.0:
+            problem = f"period is nominally {period:g}; expected a time above 0 [s]"
+            return [wrong(element.name, problem, "Give the Parameter such a value, or leave `period` out.", "period")]
         if own and abs(last - first - period) > 1e-9 * period:
             problem = f"period is {period:g} s and its times span {last - first:g} s; expected the same"
             remedy = "Repeat the first point one period later as the last point, or make the period a Parameter."
@@ -307,7 +293,7 @@ class SplinePathLaw(PointsLaw):
         least = stance / (3.0 - 2.0 * stance)
         expected = f"expected at least {least:.3g} and below 1, since the stance is {stance:g} of the points"
         return [
-            wrong(element.name, f"duty is {share:g}; {expected}", "Correct it.", "duty")
+            wrong(element.name, f"duty is {share:g}; {expected}", "Give such a share, or another stance.", "duty")
             for share in (float(evaluate(duty)) for duty in element.duty)
             if not least <= share < 1.0
         ]
@@ -378,11 +364,11 @@ class FourierSeriesLaw(PathLaw):
     fields = ("offset",)
 
     def problems(self, element: FourierSeries, robot: Robot) -> list[str]:
-        found = [*super().problems(element, robot), *positive(element, "period")]
+        found = super().problems(element, robot)
         width, cycles = max(len(element.joints), 1), element.cycles
-        if not cycles >= 1.0 or (math.isfinite(cycles) and cycles != round(cycles)):
-            problem = f"cycles is {cycles:g}; expected a whole number of periods, 1 or more, or inf"
-            found.append(wrong(element.name, problem, "Correct it.", "cycles"))
+        if math.isfinite(cycles) and cycles != round(cycles):
+            problem = f"cycles is {cycles:g}; expected a whole number of periods, or inf"
+            found.append(wrong(element.name, problem, f"Give {math.ceil(cycles)}, or inf.", "cycles"))
         if not element.sines or len(element.sines) != len(element.cosines):
             sines, cosines = (counted(len(rows), "row") for rows in (element.sines, element.cosines))
             problem = f"sines has {sines} and cosines {cosines}; expected one row in each for every harmonic"
@@ -393,7 +379,7 @@ class FourierSeriesLaw(PathLaw):
             if odd:
                 problem = f"{name}[{odd[0]}] has {counted(len(rows[odd[0]]), 'number')}; expected {width}"
                 found.append(wrong(element.name, f"{problem}, one for each joint", "Correct that row.", name))
-        if found:
+        if found or not element.period > 0.0:
             return found
         return [problem for k in range(width) for problem in self._moving_ends(element, k)]
 
@@ -434,7 +420,7 @@ class ProfileLaw(PathLaw):
     def problems(self, element: Profile, robot: Robot) -> list[str]:
         found = super().problems(element, robot)
         if not callable(element.law):
-            found.append(wrong(element.name, f"law is {element.law!r}; expected a function of t", "Correct it.", "law"))
+            found.append(wrong(element.name, f"law is {element.law!r}; expected a function of t", "Give one.", "law"))
         return found
 
     def path(self, element: Profile, view: ElementView, k: int) -> Wish:

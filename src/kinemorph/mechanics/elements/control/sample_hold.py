@@ -102,18 +102,10 @@ def output_jumps(element: Any) -> list[Jump]:
 
 
 def sampling_problems(element: Any) -> list[str]:
-    """The problems of an element's sample times, delay, quantum and limits."""
+    """A problem for each field that only a sampled element can have, and where limits are not in order."""
     found = []
-    if element.every is not None and not 0.0 < element.every < math.inf:
-        problem = f"every is {element.every:g}; expected a finite time above 0 [s]"
-        found.append(wrong(element.name, problem, "Give such a time, or leave `every` out.", "every"))
     for name in ("phase", "delay", "quantum"):
-        value = getattr(element, name)
-        if not 0.0 <= value < math.inf:
-            found.append(
-                wrong(element.name, f"{name} is {value:g}; expected a finite number of at least 0", "Correct it.", name)
-            )
-        elif value and not element.every:
+        if (value := getattr(element, name)) and not element.every:
             problem = f"{name} is {value:g}, but the element is not sampled; expected `every`, its sample time [s]"
             found.append(wrong(element.name, problem, "Give `every` too.", name))
     for lower, upper in zip(*_paired(element.lower, element.upper), strict=False):

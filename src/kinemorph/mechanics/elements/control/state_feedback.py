@@ -9,7 +9,7 @@ from kinemorph.algebra.scalar import S
 from kinemorph.algebra.tables import Kind, lookup, through
 from kinemorph.algebra.vectors import dot, sub
 from kinemorph.mechanics.elements.checks import wrong
-from kinemorph.mechanics.elements.control.channels import number_problems
+from kinemorph.mechanics.elements.control.channels import count_problems
 from kinemorph.mechanics.elements.control.controllers import ChannelLaw
 from kinemorph.mechanics.elements.control.sample_hold import held_count, let_in, let_out, sampling_problems
 from kinemorph.mechanics.elements.ensemble import Ensemble
@@ -50,7 +50,7 @@ class StateFeedbackLaw(ChannelLaw):
         elif any(b <= a for a, b in zip(element.times, element.times[1:], strict=False)) or len(element.times) == 1:
             problem = f"times has {counted(len(element.times), 'time')} that do not increase; expected two or more"
             found.append(wrong(element.name, problem, "Sort the rows by time.", "times"))
-        return found or number_problems(element, "lower", "upper") or sampling_problems(element)
+        return found or count_problems(element, "lower", "upper") or sampling_problems(element)
 
     def _observer_problems(self, element: Any) -> list[str]:
         observer, found = element.observer, []

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-from kinemorph.mechanics.elements.checks import not_negative, one_axis, positive, wrong
+from kinemorph.mechanics.elements.checks import one_axis, wrong
 from kinemorph.model.elements.drives.motors import DCMotor
 from kinemorph.model.parameter import evaluate
 from kinemorph.model.robot import Robot
@@ -19,33 +18,14 @@ def back_efficiency(element: DCMotor) -> Any:
 def motor_problems(element: DCMotor, robot: Robot) -> list[str]:
     """Problems of a motor on this robot, one sentence each."""
     found = one_axis(element, "joint", element.joint, robot)
-    found += positive(element, "resistance", "torque_constant", "slow")
-    found += not_negative(element, "inductance", "inertia", "lead", "viscous", "coulomb", "damping", "backlash")
     if element.has_inductance and not evaluate(element.inductance):
-        found += positive(element, "inductance")
-    if element.back_emf is not None:
-        found += positive(element, "back_emf")
-    ratio = float(evaluate(element.ratio))
-    if ratio == 0.0 or not math.isfinite(ratio):
-        problem = f"ratio is {ratio:g}; expected a finite number that is not 0"
+        problem = "inductance is a Parameter whose nominal value is 0; expected a number above 0 [H]"
+        found.append(wrong(element.name, problem, "Give it such a value, or the number 0.", "inductance"))
+    if evaluate(element.ratio) == 0.0:
+        problem = "ratio is 0; expected a finite number that is not 0"
         found.append(wrong(element.name, problem, "Give the motor's turns per turn of the output.", "ratio"))
-    for name in ("voltage_limit", "current_limit"):
-        if not getattr(element, name) > 0.0:
-            problem = f"{name} is {getattr(element, name):g}; expected a number above 0"
-            found.append(wrong(element.name, problem, "Correct it.", name))
     found += _problems_of_joint(element, robot)
-    good = float(evaluate(element.efficiency))
-    if not 0.0 < good <= 1.0:
-        return [
-            *found,
-            wrong(
-                element.name,
-                f"efficiency is {good:g}; expected a number above 0 and at most 1",
-                "Give 1 where nothing is lost.",
-                "efficiency",
-            ),
-        ]
-    return found + _problems_of_gears(element)
+    return found + (_problems_of_gears(element) if evaluate(element.efficiency) > 0.0 else [])
 
 
 def _problems_of_joint(element: DCMotor, robot: Robot) -> list[str]:
@@ -66,9 +46,6 @@ def _problems_of_joint(element: DCMotor, robot: Robot) -> list[str]:
 def _problems_of_gears(element: DCMotor) -> list[str]:
     back = float(evaluate(back_efficiency(element)))
     found = []
-    if not back <= 1.0 or not math.isfinite(back):
-        problem = f"back_efficiency is {back:g}; expected a number of at most 1"
-        found.append(wrong(element.name, problem, "Give 1 where nothing is lost.", "back_efficiency"))
     if element.is_rigid and back <= 0.0:
         problem = f"back_efficiency is {back:.3g}, so the rigid transmission locks itself; expected a number above 0"
         remedy = "Give the transmission a `stiffness`, or a `back_efficiency` above 0."
@@ -76,12 +53,10 @@ def _problems_of_gears(element: DCMotor) -> list[str]:
     if element.is_rigid and element.has_backlash:
         problem = f"backlash is {evaluate(element.backlash):g}, but the transmission is rigid; expected an elastic one"
         found.append(wrong(element.name, problem, "Give it a `stiffness`.", "backlash"))
-    if not element.is_rigid:
-        found += positive(element, "stiffness")
-        if not evaluate(element.inertia) > 0.0:
-            problem = (
-                f"inertia is {evaluate(element.inertia):g}, but the transmission has a stiffness, so that the rotor "
-                "moves on its own; expected a number above 0"
-            )
-            found.append(wrong(element.name, problem, "Give the inertia of the rotor.", "inertia"))
+    if not element.is_rigid and not evaluate(element.inertia) > 0.0:
+        problem = (
+            f"inertia is {evaluate(element.inertia):g}, but the transmission has a stiffness, so that the rotor moves "
+            "on its own; expected a number above 0"
+        )
+        found.append(wrong(element.name, problem, "Give the inertia of the rotor.", "inertia"))
     return found

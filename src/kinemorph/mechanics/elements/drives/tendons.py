@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 
 from kinemorph.algebra.scalar import S, times
-from kinemorph.mechanics.elements.checks import one_axis, positive, wrong
+from kinemorph.mechanics.elements.checks import one_axis, wrong
 from kinemorph.mechanics.elements.drives.strokes import Stroke, summed_stroke, tendon_arms
 from kinemorph.mechanics.elements.forces.joint_forces import impedance_stops, inertia_along
 from kinemorph.mechanics.elements.forces.joint_laws import Elastic, Friction, JointLaw, Stops
@@ -30,7 +30,7 @@ class TendonLaw(ElementLaw[Tendon]):
     steady = True
 
     def problems(self, element: Tendon, robot: Robot) -> list[str]:
-        found = positive(element, "smoothing", "time")
+        found = []
         if not element.joints or len(element.joints) != len(element.coefficients):
             counts = f"{counted(len(element.joints), 'joint')} and {counted(len(element.coefficients), 'coefficient')}"
             problem = f"it has {counts}; expected at least one joint, and a coefficient for each"

@@ -10,7 +10,7 @@ from kinemorph.algebra.tables import lookup, through
 from kinemorph.algebra.turns import Vec3
 from kinemorph.algebra.vectors import add, dot, matvec_transposed, neg, scale, sub
 from kinemorph.errors import ModelError, ShapeError
-from kinemorph.mechanics.elements.checks import finite_vector, known_body, not_negative, one_axis, wrong
+from kinemorph.mechanics.elements.checks import known_body, one_axis, wrong
 from kinemorph.mechanics.elements.forces.springs import TINY
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Push, Slot, Wrench, plain, register
@@ -54,19 +54,19 @@ def course_problems(element: Any, what: str, size: int) -> list[str]:
     if callable(course):
         return []
     if not isinstance(course, Table):
-        return finite_vector(element, what)
+        return []
     if course.file:
         remedy = "Read it with Table.from_csv."
         return [wrong(element.name, f"{what} is a table in the file '{course.file}', which was not read", remedy, what)]
     bad = next((k for k, row in enumerate(course.values) if len(row) != size), None)
     if bad is not None:
         problem = f"row {bad + 1} of {what} has {counted(len(course.values[bad]), 'number')}; expected {size}"
-        return [wrong(element.name, problem, "Correct it.", what)]
+        return [wrong(element.name, problem, f"Give {counted(size, 'number')} for each time.", what)]
     try:
         for column in list(zip(*course.values, strict=True)) or [()] * size:
             through(course.times, column, kind=course.method, outside=course.outside)
     except ShapeError as error:
-        return [wrong(element.name, f"{what}: {error}".rstrip("."), "Correct it.", what)]
+        return [wrong(element.name, f"{what}: {error}".rstrip("."), "Change the table.", what)]
     return []
 
 
@@ -133,7 +133,7 @@ class GravityLaw(ElementLaw[Gravity]):
     """The force m g at the center of mass of every body, with its mass m and the acceleration g of the element."""
 
     def problems(self, element: Gravity, robot: Robot) -> list[str]:
-        return _body_problems(element, robot) + finite_vector(element, "acceleration")
+        return _body_problems(element, robot)
 
     def acts_on(self, element: Gravity, robot: Robot) -> Sequence[str]:
         return [body.name for body in _heavy(element, robot)]
@@ -157,7 +157,7 @@ class WeightSupportLaw(ElementLaw[WeightSupport]):
     steady = True
 
     def problems(self, element: WeightSupport, robot: Robot) -> list[str]:
-        return _body_problems(element, robot) + finite_vector(element, "share")
+        return _body_problems(element, robot)
 
     def acts_on(self, element: WeightSupport, robot: Robot) -> Sequence[str]:
         return [body.name for body in _heavy(element, robot)]
@@ -179,8 +179,7 @@ class CentralGravityLaw(ElementLaw[CentralGravity]):
     """
 
     def problems(self, element: CentralGravity, robot: Robot) -> list[str]:
-        found = _body_problems(element, robot) + not_negative(element, "parameter")
-        return found + known_body(element, "center", element.center, robot)
+        return _body_problems(element, robot) + known_body(element, "center", element.center, robot)
 
     def acts_on(self, element: CentralGravity, robot: Robot) -> Sequence[str]:
         return [body.name for body in _heavy(element, robot, but=element.center)]

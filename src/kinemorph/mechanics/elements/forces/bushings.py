@@ -30,7 +30,7 @@ from kinemorph.algebra.vectors import (
     sub,
     transpose,
 )
-from kinemorph.mechanics.elements.checks import known_body, vector_not_negative
+from kinemorph.mechanics.elements.checks import known_ends
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Slot, Stiff, Wrench, plain, register
 from kinemorph.mechanics.elements.places import Frame
@@ -50,10 +50,7 @@ class BushingLaw(ElementLaw[Bushing]):
     steady = True
 
     def problems(self, element: Bushing, robot: Robot) -> list[str]:
-        found = vector_not_negative(element, "stiffness", "damping", "turning_stiffness", "turning_damping")
-        for what in ("body_a", "body_b"):
-            found += known_body(element, what, getattr(element, what), robot)
-        return found
+        return known_ends(element, robot)
 
     def signals(self, element: Bushing) -> tuple[Slot, ...]:
         """Force and moment on B and the position of B, in the axes of A, and the angles in the order of `turning`."""

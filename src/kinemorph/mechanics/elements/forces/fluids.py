@@ -12,14 +12,12 @@ from kinemorph.algebra.groups import compose
 from kinemorph.algebra.scalar import S, absolute, div, maximum, minimum, sqrt
 from kinemorph.algebra.turns import Vec3
 from kinemorph.algebra.vectors import add, cross, dot, matvec_transposed, scale, sub
-from kinemorph.mechanics.elements.checks import known_body, not_negative, wrong
+from kinemorph.mechanics.elements.checks import known_body
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Wrench, plain, register
 from kinemorph.mechanics.elements.places import Frame
 from kinemorph.mechanics.trees.tree import Attachment
 from kinemorph.model.elements.forces.fluids import DragBox, DragEllipsoid, Fluid
-from kinemorph.model.input_reader import short
-from kinemorph.model.parameter import evaluate
 from kinemorph.model.robot import Robot
 
 TINY = 1e-30  # below this, squares of speeds count as this: derivatives stay finite at rest
@@ -32,17 +30,7 @@ class FluidLaw(ElementLaw[Fluid]):
     steady = True
 
     def problems(self, element: Fluid, robot: Robot) -> list[str]:
-        found = not_negative(element, "density", "viscosity")
-        for part in element.parts:
-            if not isinstance(part, (DragBox, DragEllipsoid)):
-                problem = f"parts contains {short(part)}; expected a DragBox or a DragEllipsoid"
-                found.append(wrong(element.name, problem, "Correct it.", "parts"))
-                continue
-            found += known_body(element, "parts", part.body, robot)
-            if not all(float(evaluate(x)) > 0.0 for x in part.half):
-                problem = f"a part of '{part.body}' has the half axes {part.half}; expected numbers above 0"
-                found.append(wrong(element.name, problem, "Correct them.", "parts"))
-        return found
+        return [problem for part in element.parts for problem in known_body(element, "parts", part.body, robot)]
 
     def acts_on(self, element: Fluid, robot: Robot) -> Sequence[str]:
         return list(dict.fromkeys(part.body for part in element.parts))

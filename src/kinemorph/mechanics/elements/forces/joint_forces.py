@@ -11,7 +11,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.scalar import S
-from kinemorph.mechanics.elements.checks import known_joint, not_negative, one_axis, positive, wrong
+from kinemorph.mechanics.elements.checks import known_joint, one_axis, wrong
 from kinemorph.mechanics.elements.contact.normal_forces import ImpedanceLaw
 from kinemorph.mechanics.elements.forces.carried_efforts import carried_efforts
 from kinemorph.mechanics.elements.forces.joint_laws import Elastic, Friction, ImpedanceStops, JointLaw, Stops
@@ -87,7 +87,7 @@ class TorsionSpringLaw(JointForceLaw[TorsionSpring]):
     """A spring and a damper in a joint."""
 
     def problems(self, element: TorsionSpring, robot: Robot) -> list[str]:
-        return one_axis(element, "joint", element.joint, robot) + not_negative(element, "stiffness", "damping")
+        return one_axis(element, "joint", element.joint, robot)
 
     def signals(self, element: TorsionSpring) -> tuple[Slot, ...]:
         return (Slot("force", f"tau.{element.joint}"),)
@@ -107,14 +107,7 @@ class JointFrictionLaw(JointForceLaw[JointFriction]):
     """Friction along all velocities of the joints that have friction."""
 
     def problems(self, element: JointFriction, robot: Robot) -> list[str]:
-        found = not_negative(element, "viscous", *(() if element.coulomb is None else ("coulomb",)))
-        found += positive(element, "stribeck", "smoothing")
-        if not 1.0 <= evaluate(element.breakaway) < math.inf:
-            problem = (
-                f"breakaway is {evaluate(element.breakaway):g}; expected a finite number of at least 1, the ratio of "
-                "static to sliding friction"
-            )
-            found.append(wrong(element.name, problem, "Correct it.", "breakaway"))
+        found = []
         if element.coulomb is not None and not element.joints:
             problem = "coulomb is given without joints; expected the joints that have this friction"
             remedy = "Name them, or leave coulomb out to use the friction of each joint."
@@ -172,8 +165,7 @@ class JointLimitsLaw(JointForceLaw[JointLimits]):
     """Stops at the limits of joints."""
 
     def problems(self, element: JointLimits, robot: Robot) -> list[str]:
-        given = tuple(key for key in ("stiffness", "damping") if getattr(element, key) is not None)
-        found = not_negative(element, *given) + positive(element, "time", "onset", "give")
+        found = []
         for key in ("time", "give"):  # by which the stiffness is chosen, from nominal values
             if parameters_of(getattr(element, key)):
                 remedy = "Give a number, or make stiffness and damping Parameters."

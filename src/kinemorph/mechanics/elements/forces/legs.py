@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kinemorph.algebra.scalar import S, div, less, maximum, sqrt, where
 from kinemorph.algebra.vectors import add, dot, scale, sub
-from kinemorph.mechanics.elements.checks import known_body, positive, wrong
+from kinemorph.mechanics.elements.checks import known_body, wrong
 from kinemorph.mechanics.elements.contact.grounds import ground_problems, surface
 from kinemorph.mechanics.elements.forces.springs import LineForce
 from kinemorph.mechanics.elements.instant import ElementView
@@ -30,11 +29,11 @@ class SpringLegLaw(ElementLaw[SpringLeg]):
     switched_by_edges = True
 
     def problems(self, element: SpringLeg, robot: Robot) -> list[str]:
-        found = known_body(element, "body", element.body, robot) + positive(element, "stiffness", "length")
+        found = known_body(element, "body", element.body, robot)
         found += ground_problems(element.name, element.ground)
-        if not 0.0 < math.hypot(*(float(x) for x in evaluate_all(element.direction))) < math.inf:
-            problem = f"direction is {element.direction}; expected a finite vector that is not zero"
-            found.append(wrong(element.name, problem, "Correct it.", "direction"))
+        if not any(evaluate_all(element.direction)):
+            problem = "direction is (0, 0, 0); expected a vector that is not zero"
+            found.append(wrong(element.name, problem, "Give (0, 0, -1) for a leg that points down.", "direction"))
         return found
 
     def memory(self, element: SpringLeg) -> tuple[Slot, ...]:

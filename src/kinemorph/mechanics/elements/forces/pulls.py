@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from kinemorph.algebra.scalar import S, absolute, less, minus, times, where
 from kinemorph.algebra.vectors import Mat, add, cross, identity, matvec, matvec_transposed, sub
-from kinemorph.mechanics.elements.checks import finite_vector, known_body, not_negative
+from kinemorph.mechanics.elements.checks import known_body
 from kinemorph.mechanics.elements.forces.bushings import Springs, springs
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Push, Slot, Stiff, Wrench, register
@@ -51,8 +51,7 @@ class PullLaw(ElementLaw[Pull]):
         return self if element.body else ANY_BODY
 
     def problems(self, element: Pull, robot: Robot) -> list[str]:
-        found = known_body(element, "body", element.body, robot) if element.body else []
-        return found + not_negative(element, "stiffness", "damping") + finite_vector(element, "point")
+        return known_body(element, "body", element.body, robot) if element.body else []
 
     def inputs(self, element: Pull) -> tuple[Slot, ...]:
         return TARGET

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from kinemorph.algebra.scalar import S, div, maximum, minimum, minus, sqrt
 from kinemorph.algebra.turns import Sym3, Vec3
 from kinemorph.algebra.vectors import dot, scale, sub
-from kinemorph.mechanics.elements.checks import known_body, not_negative, positive, wrong
+from kinemorph.mechanics.elements.checks import known_ends, wrong
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Push, Slot, Stiff, plain, register
 from kinemorph.mechanics.steps.pair_forces import PairForce, PairState
@@ -25,13 +25,8 @@ TINY = 1e-12  # [m]; below this length a spring has no direction and no force
 class LineLaw(ElementLaw[E]):
     """The abstract base of laws with a pull along the line between two points."""
 
-    counts: tuple[str, ...] = ()  # fields that have to be at least 0
-    above: tuple[str, ...] = ()  # fields that have to be above 0
-
     def problems(self, element: Any, robot: Robot) -> list[str]:
-        found = not_negative(element, *self.counts) + positive(element, *self.above)
-        for what in ("body_a", "body_b"):
-            found += known_body(element, what, getattr(element, what), robot)
+        found = known_ends(element, robot)
         if (element.body_a, element.point_a) == (element.body_b, element.point_b):
             problem = f"both ends are at {element.point_a} of '{element.body_a}'; expected two different points"
             found.append(wrong(element.name, problem, "Name another body or point."))
@@ -106,7 +101,6 @@ class SpringLaw(LineLaw[Spring]):
     """The pull k (L - L0) + c dL/dt of a spring of length L with stiffness k, rest length L0 and damping c."""
 
     steady = True
-    counts = ("stiffness", "rest", "damping")
 
     def pull(self, element: Spring, view: ElementView, length: S, speed: S) -> tuple[S, S, S]:
         stiffness, rest, damping = view.value((element.stiffness, element.rest, element.damping))
@@ -119,7 +113,6 @@ class DamperLaw(LineLaw[Damper]):
     """The pull c dL/dt of a damper of length L with damping c."""
 
     steady = True
-    counts = ("damping",)
 
     def pull(self, element: Damper, view: ElementView, length: S, speed: S) -> tuple[S, S, S]:
         damping = view.value(element.damping)
@@ -129,9 +122,6 @@ class DamperLaw(LineLaw[Damper]):
 class RopeLaw(LineLaw[Rope]):
     """A rope: it pulls beyond its rest length, and never pushes."""
 
-    counts = ("stiffness", "rest", "damping")
-    above = ("onset",)
-
     def pull(self, element: Rope, view: ElementView, length: S, speed: S) -> tuple[S, S, S]:
         k, c, onset, rest = view.value((element.stiffness, element.damping, element.onset, element.rest))
         return one_sided(length - rest, speed, k, c, onset)
@@ -139,9 +129,6 @@ class RopeLaw(LineLaw[Rope]):
 
 class BumperLaw(LineLaw[Bumper]):
     """A bumper: it pushes below its rest length, and never pulls."""
-
-    counts = ("stiffness", "damping")
-    above = ("rest", "onset")
 
     def pull(self, element: Bumper, view: ElementView, length: S, speed: S) -> tuple[S, S, S]:
         k, c, onset, rest = view.value((element.stiffness, element.damping, element.onset, element.rest))

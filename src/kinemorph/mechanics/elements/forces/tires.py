@@ -21,7 +21,7 @@ from kinemorph.algebra.groups import act
 from kinemorph.algebra.scalar import S, absolute, div, is_zero, less, maximum, minimum, minus, power, sqrt, times, where
 from kinemorph.algebra.turns import Sym3, Vec3
 from kinemorph.algebra.vectors import add, cross, dot, matvec, matvec_transposed, scale, sub
-from kinemorph.mechanics.elements.checks import finite_vector, known_body, not_negative, positive, wrong
+from kinemorph.mechanics.elements.checks import known_body, wrong
 from kinemorph.mechanics.elements.contact.grounds import ground_problems
 from kinemorph.mechanics.elements.contact.rim_grounds import rim_meeting
 from kinemorph.mechanics.elements.instant import ElementView
@@ -55,13 +55,7 @@ class TireLaw(ElementLaw[Tire]):
 
     def problems(self, element: Tire, robot: Robot) -> list[str]:
         found = known_body(element, "body", element.body, robot)
-        found += positive(
-            element, "radius", "stiffness", "load", "longitudinal", "lateral", "static", "kinetic", "slow"
-        )
-        found += not_negative(element, "camber", "damping", "crown")
-        found += finite_vector(element, "axis", "center")
         found += ground_problems(element.name, element.ground)
-        found += positive(element, "longitudinal_exponent", "lateral_exponent", "camber_exponent")
         if not found and evaluate(element.crown) > evaluate(element.radius):
             problem = (
                 f"crown (the radius of the tire's profile) is {evaluate(element.crown):g} m and radius is "

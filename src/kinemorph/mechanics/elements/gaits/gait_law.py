@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from kinemorph.algebra.scalar import S
-from kinemorph.mechanics.elements.checks import not_negative
 from kinemorph.mechanics.elements.control.channels import Wish, each, ramped
 from kinemorph.mechanics.elements.control.references import PathLaw, optional_numbers
 from kinemorph.mechanics.elements.instant import ElementView
@@ -16,8 +15,7 @@ class GaitLaw(PathLaw):
     """The abstract base of laws of gaits whose amplitude grows during the first `ramp` seconds."""
 
     def problems(self, element: Any, robot: Robot) -> list[str]:
-        found = [*super().problems(element, robot), *optional_numbers(element, "initial")]
-        return found + not_negative(element, "ramp")
+        return [*super().problems(element, robot), *optional_numbers(element, "initial")]
 
     def ramped(self, element: Any, view: ElementView, k: int, wish: Wish, offset: S) -> Wish:
         """The path of joint k, which begins at `initial`, or else at `offset`, and grows into the path `wish`."""

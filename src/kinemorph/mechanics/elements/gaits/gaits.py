@@ -7,7 +7,7 @@ from typing import Any
 from kinemorph.algebra.scalar import S
 from kinemorph.mechanics.elements.checks import wrong
 from kinemorph.mechanics.elements.control.channels import Wish, each
-from kinemorph.mechanics.elements.control.references import infinite, swing
+from kinemorph.mechanics.elements.control.references import swing
 from kinemorph.mechanics.elements.gaits.coupled_maps import CoupledMapsLaw
 from kinemorph.mechanics.elements.gaits.gait_law import GaitLaw
 from kinemorph.mechanics.elements.gaits.phase_oscillators import PhaseOscillatorsLaw, phases_of, wave_problems
@@ -45,8 +45,6 @@ class SerpenoidLaw(GaitLaw):
                 given = counted(len(values), "number")
                 problem = f"{name} has {given} and the layout is '{element.layout}'; expected {either}"
                 found.append(wrong(element.name, problem, f"Give {either}.", name))
-        for name in ("amplitude", "turn", "frequency", "phase_step", "shift"):
-            found += infinite(element, name)
         return found
 
     def path(self, element: Any, view: ElementView, k: int) -> Wish:

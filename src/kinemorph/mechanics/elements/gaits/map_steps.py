@@ -83,14 +83,14 @@ def map_problems(
     largest = MAPS[name].largest
     leaves = f"because otherwise the {name} map {MAPS[name].formula} leaves the range from 0 to 1"
     found = [
-        wrong(f"r is {x:g}; expected a number from 0 to {largest:.4g}, {leaves}", "Correct it.", "r")
+        wrong(f"r is {x:g}; expected a number from 0 to {largest:.4g}, {leaves}", f"Give at most {largest:.4g}.", "r")
         for x in map(evaluate, r)
         if not 0.0 <= x <= largest
     ]
     return found + [
         wrong(
             f"epsilon is {x:g}; expected a number from 0 (each map follows its own value) to 1 (all follow their mean)",
-            "Correct it.",
+            "Give a number from 0 to 1.",
             "epsilon",
         )
         for x in map(evaluate, epsilon)

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 
 from kinemorph.algebra.scalar import S, cos, is_zero, sin
 from kinemorph.algebra.vectors import total
-from kinemorph.mechanics.elements.checks import not_negative, positive, wrong
+from kinemorph.mechanics.elements.checks import wrong
 from kinemorph.mechanics.elements.control.channels import Wish, each
-from kinemorph.mechanics.elements.control.references import PathLaw, infinite, optional_numbers
+from kinemorph.mechanics.elements.control.references import PathLaw, optional_numbers
 from kinemorph.mechanics.elements.gaits.map_steps import neighbors
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Effort, Slot
@@ -42,13 +42,12 @@ def phases_of(element: Any) -> tuple[Any, ...]:
 def wave_problems(element: Any) -> list[str]:
     """The problems of an element's phases: numbers that are not finite, and wrong counts of numbers."""
     count = max(len(element.joints), 1)
-    found = infinite(element, "phase_step")
+    found = []
     for name in ("phases", "start"):
         values = getattr(element, name, ())
         if values and len(values) != count:
             problem = f"{name} has {counted(len(values), 'number')}; expected {count}, one for each joint, or none"
             found.append(wrong(element.name, problem, f"Give {counted(count, 'number')}.", name))
-        found += infinite(element, name) if values else []
     return found
 
 
@@ -74,8 +73,7 @@ class PhaseOscillatorsLaw(PathLaw):
     fields = ("amplitude", "frequency", "offset")
 
     def problems(self, element: Any, robot: Robot) -> list[str]:
-        found = [*super().problems(element, robot), *wave_problems(element), *optional_numbers(element, "initial")]
-        return found + not_negative(element, "coupling", "adapt") + positive(element, "rate")
+        return [*super().problems(element, robot), *wave_problems(element), *optional_numbers(element, "initial")]
 
     def begins_with(self, element: Any) -> Any:
         frequencies = element.frequency if _adapts(element) else ()

@@ -13,7 +13,6 @@ from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import ElementLaw, Slot, register
 from kinemorph.model.elements.control.wiring import channel_names
 from kinemorph.model.elements.gaits.torque_splines import TorqueSpline
-from kinemorph.model.parameter import evaluate
 from kinemorph.model.robot import Robot
 from kinemorph.words import counted
 
@@ -53,24 +52,17 @@ def coefficient_problems(element: Any, owners: Sequence[str], what: str) -> list
     sizes = {len(row) for row in rows}
     if len(sizes) > 1 or not min(sizes, default=0):
         problem = f"its rows of coefficients have {sorted(sizes)} numbers; expected the same number in all rows"
-        found.append(wrong(element.name, problem, "Correct them.", "coefficients"))
+        found.append(wrong(element.name, problem, f"Give each row {max(sizes, default=1)} numbers.", "coefficients"))
     return found
 
 
 def _timing(element: TorqueSpline) -> list[str]:
     rows: Any = element.coefficients
-    found, count = [], min((len(row) for row in rows), default=0)
-    if not evaluate(element.duration) > 0.0:
-        problem = f"duration is {evaluate(element.duration):g} s; expected a time above 0"
-        found.append(wrong(element.name, problem, "Correct it.", "duration"))
-    if (
-        isinstance(element.degree, bool)
-        or not isinstance(element.degree, int)
-        or not 0 <= element.degree < max(count, 1)
-    ):
+    count = min((len(row) for row in rows), default=0)
+    if not element.degree < max(count, 1):
         problem = f"degree is {element.degree} and there are {count} coefficients; expected 0 to {count - 1}"
-        found.append(wrong(element.name, problem, "Give more coefficients, or a lower degree.", "degree"))
-    return found
+        return [wrong(element.name, problem, "Give more coefficients, or a lower degree.", "degree")]
+    return []
 
 
 register(TorqueSpline, TorqueSplineLaw())

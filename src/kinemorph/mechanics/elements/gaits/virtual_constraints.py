@@ -11,7 +11,7 @@ from kinemorph.algebra.tables import lookup, spline_basis
 from kinemorph.algebra.vectors import dot
 from kinemorph.mechanics.elements.checks import one_axis, wrong
 from kinemorph.mechanics.elements.control.channels import each
-from kinemorph.mechanics.elements.control.references import infinite, optional_numbers
+from kinemorph.mechanics.elements.control.references import optional_numbers
 from kinemorph.mechanics.elements.gaits.torque_splines import coefficient_problems
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import ElementLaw, Slot, register
@@ -19,9 +19,7 @@ from kinemorph.model.elements.control.wiring import below, channel_names, driven
 from kinemorph.model.elements.gaits.virtual_constraints import VirtualConstraints
 from kinemorph.model.parameter import evaluate
 from kinemorph.model.robot import Robot
-from kinemorph.words import counted, listed
-
-CONTROLS = ("linearization", "pd")
+from kinemorph.words import counted
 
 
 class Output(NamedTuple):
@@ -46,11 +44,8 @@ class VirtualConstraintsLaw(ElementLaw[VirtualConstraints]):
             found.append(wrong(element.name, f"{both}; expected as many", "Name one for each joint.", "drives"))
         if len(element.weights) not in (1, len(element.phase)):  # type: ignore[arg-type]
             problem = f"phase names {counted(len(element.phase), 'joint')}, and weights has {element.weights}"
-            found.append(wrong(element.name, f"{problem}; expected one number for each", "Correct it.", "weights"))
-        if element.control not in CONTROLS:
-            problem = f"control is '{element.control}'; expected one of {listed(CONTROLS)}"
-            found.append(wrong(element.name, problem, "Choose one of these.", "control"))
-        found += optional_numbers(element, "kp", "kd") + infinite(element, "weights")
+            found.append(wrong(element.name, f"{problem}; expected one number for each", "Give them.", "weights"))
+        found += optional_numbers(element, "kp", "kd")
         if evaluate(element.start) == evaluate(element.end):
             problem = f"start and end are both {evaluate(element.start):g} rad; expected different angles"
             found.append(wrong(element.name, problem, "Give theta at the start and at the end of a step.", "end"))

@@ -5,7 +5,6 @@ The values of guards and the jump of the state at an edge need the motion of the
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,9 +17,9 @@ from kinemorph.mechanics.elements.ensemble import Ensemble
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Slot, register
 from kinemorph.mechanics.elements.phases.relabeling import relabeling_problems, reset_target
+from kinemorph.model.elements.field_problems import number_problems
 from kinemorph.model.elements.phases.automaton import Automaton, Edge
 from kinemorph.model.elements.phases.holds import Hold
-from kinemorph.model.parameter import evaluate
 from kinemorph.model.robot import Robot
 from kinemorph.words import did_you_mean, quoted
 
@@ -42,7 +41,9 @@ class AutomatonLaw(RowForces):
         return tuple(edge.name for edge in element.edges)
 
     def problems(self, element: Automaton, robot: Robot) -> list[str]:
-        found: list[Any] = []
+        found: list[Any] = [
+            _problem(edge, one, str(one.key)) for edge in element.edges for one in number_problems(edge)
+        ]
         known = robot.v_names
         for phase in element.phases:
             for name in phase.locked:
@@ -121,9 +122,6 @@ def _impact_problems(edge: Edge, ensemble: Ensemble) -> list[Problem]:
         what = f"impact is {type(edge.law).__name__}, and the system has rigid contacts ({quoted(rigid)})"
         remedy = 'Write impact="plastic": rigid contacts take part by their own law; or leave them out.'
         found.append(Problem("edge", edge.name, what, remedy, "impact"))
-    if edge.friction is not None and not 0.0 <= (mu := float(evaluate(edge.friction.coefficient))) < math.inf:
-        what = f"friction has the coefficient {mu:g}; expected a finite number of at least 0"
-        found.append(Problem("edge", edge.name, what, "Correct it.", "friction"))
     return found
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from kinemorph.algebra.scalar import S, minus
 from kinemorph.algebra.vectors import dot
-from kinemorph.mechanics.elements.checks import finite_vector, known_body, wrong
+from kinemorph.mechanics.elements.checks import known_body, wrong
 from kinemorph.mechanics.elements.constraints.row_forces import RowForces
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Slot, register
@@ -21,7 +21,7 @@ class HoldLaw(RowForces):
     """A point held in world directions; its memory is the position [m] at which it is held."""
 
     def problems(self, element: Hold, robot: Robot) -> list[str]:
-        found = known_body(element, "body", element.body, robot) + finite_vector(element, "point")
+        found = known_body(element, "body", element.body, robot)
         found += known_body(element, "along", element.along, robot)
         axes = element.axes
         if not axes or set(axes) - set(AXES) or len(set(axes)) < len(axes):

@@ -8,12 +8,11 @@ from typing import Any
 from kinemorph.algebra.scalar import S, absolute, where
 from kinemorph.mechanics.elements.checks import wrong
 from kinemorph.mechanics.elements.control.channels import each
-from kinemorph.mechanics.elements.data_checks import number_problems
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Effort, ElementLaw, Slot, register
 from kinemorph.model.elements.sensing.integrals import Integral
 from kinemorph.model.robot import Robot
-from kinemorph.words import counted, listed
+from kinemorph.words import counted
 
 SUMMED: dict[str, Callable[[Any], Any]] = {"value": lambda y: y, "square": lambda y: y * y, "magnitude": absolute}
 
@@ -29,9 +28,6 @@ class IntegralLaw(ElementLaw[Integral]):
         if not n or not all(isinstance(name, str) and name for name in element.signals):
             problem = "signals has no name of a signal; expected at least one"
             found.append(wrong(element.name, problem, 'Give a name, such as "v.hip".', "signals"))
-        if element.of not in SUMMED:
-            problem = f"of is '{element.of}'; expected one of {listed(SUMMED)}"
-            found.append(wrong(element.name, problem, "Choose one of these.", "of"))
         if element.times and len(element.times) != n:
             problem = f"it has {counted(n, 'signal')} and {counted(len(element.times), 'name')} in times"
             remedy = "Give one signal in times for each of the signals, or leave times out."
@@ -39,7 +35,7 @@ class IntegralLaw(ElementLaw[Integral]):
         if given not in (1, n):
             problem = f"it has {counted(n, 'signal')} and {counted(given, 'weight')}; expected one weight, or as many"
             found.append(wrong(element.name, problem, "Give one weight for each signal.", "weights"))
-        return found + number_problems(element)
+        return found
 
     def states(self, element: Integral) -> tuple[Slot, ...]:
         return (Slot("", element.unit, element.start),)

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from kinemorph.algebra.scalar import S, div, floor
-from kinemorph.mechanics.elements.checks import not_negative, wrong
+from kinemorph.mechanics.elements.checks import wrong
 from kinemorph.mechanics.elements.control.sample_hold import clocks_of, held_slots, let_in, let_out
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Clock, ElementLaw, Slot
@@ -56,24 +56,9 @@ class SensorLaw(ElementLaw[E]):
 
     def problems(self, element: E, robot: Robot) -> list[str]:
         found = []
-        if element.every is not None and not 0.0 < element.every < math.inf:
-            problem = f"every is {element.every:g} s; expected a finite time above 0"
-            found.append(wrong(element.name, problem, "Give such a time, or leave `every` out.", "every"))
-        if not 0.0 <= element.phase < math.inf:
-            problem = f"phase is {element.phase:g} s; expected a finite time of at least 0"
-            found.append(wrong(element.name, problem, "Correct it.", "phase"))
-        if not 0.0 <= element.delay < math.inf:
-            problem = f"delay is {element.delay:g} s; expected a finite time of at least 0"
-            found.append(wrong(element.name, problem, "Correct it.", "delay"))
         if element.delay and element.every is None:
             problem = f"delay is {element.delay:g} s, but the sensor is not sampled; expected `every`, its sample time"
             found.append(wrong(element.name, problem, "Give `every` [s]."))
-        for name, value in vars(element).items():
-            found += not_negative(element, name) if name.endswith(("noise", "walk")) else []
-            if name.endswith("range") and not value > 0.0:
-                found.append(
-                    wrong(element.name, f"{name} is {value:g}; expected a number above 0", "Correct it.", name)
-                )
         if element.every is None and any(channel.noise or channel.walk for channel in self.channels(element)):
             problem = "it has noise, but the sensor is not sampled; expected `every`, its sample time"
             found.append(wrong(element.name, problem, "Give `every` [s].", "noise"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ from kinemorph.algebra.groups import compose, inverse
 from kinemorph.algebra.quaternions import rotation_to_quat
 from kinemorph.algebra.scalar import S, div, less, where
 from kinemorph.algebra.vectors import add, cross, matvec, matvec_transposed, scale, sub
-from kinemorph.mechanics.elements.checks import known_body, nearest, not_negative, one_axis, wrong
+from kinemorph.mechanics.elements.checks import known_body, nearest, one_axis, wrong
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Change, Jump, Slot, register
 from kinemorph.mechanics.elements.places import Frame
@@ -32,7 +31,6 @@ from kinemorph.model.elements.sensing.sensors import (
 from kinemorph.model.parameter import evaluate
 from kinemorph.model.robot import Robot
 from kinemorph.model.topology import WORLD as WORLD_NAME
-from kinemorph.words import listed
 
 PROBED = {
     "position": ("x y z", "m"),
@@ -47,21 +45,14 @@ class EncoderLaw(SensorLaw[Encoder]):
     """The position of a joint in whole steps, and its velocity from the difference of two samples."""
 
     def problems(self, element: Encoder, robot: Robot) -> list[str]:
-        found = one_axis(element, "joint", element.joint, robot) + not_negative(element, "counts", "resolution")
+        found = one_axis(element, "joint", element.joint, robot)
         if element.counts and element.resolution:
             problem = "counts and resolution are both given; expected one of them"
             found.append(wrong(element.name, problem, "Remove one of them.", "counts"))
-        if not 0.0 < element.ratio < math.inf:
-            problem = f"ratio is {element.ratio:g}; expected a finite number above 0"
-            found.append(wrong(element.name, problem, "Give the encoder's turns per turn of the joint.", "ratio"))
         kinds = {joint.name: joint.kind for joint in robot.joints}
         if element.counts and kinds.get(element.joint) == "prismatic":
             problem = f"counts per turn are given, but joint '{element.joint}' is prismatic; expected a step in meters"
             found.append(wrong(element.name, problem, "Give `resolution` in place of counts.", "counts"))
-        if not math.isfinite(element.offset):
-            found.append(
-                wrong(element.name, f"offset is {element.offset:g}; expected a finite number", "Correct it.", "offset")
-            )
         return found or super().problems(element, robot)
 
     def jumps(self, element: Encoder) -> Sequence[Jump]:
@@ -160,9 +151,6 @@ class ProbeLaw(SensorLaw[Probe]):
     """One quantity (position, velocity, ...) of a point of a body."""
 
     def problems(self, element: Probe, robot: Robot) -> list[str]:
-        if element.quantity not in PROBED:
-            problem = f"quantity is '{element.quantity}'; expected one of {listed(PROBED)}"
-            return [wrong(element.name, problem, "Choose one of these.", "quantity")]
         found = known_body(element, "body", element.body, robot)
         if element.quantity == "orientation" and element.noise:
             found.append(
@@ -247,13 +235,6 @@ class ContactSwitchLaw(SensorLaw[ContactSwitch]):
 
     def jumps(self, element: ContactSwitch) -> Sequence[Jump]:
         return (Jump("its signal jumps", "Read the signal itself.", signal=True),)
-
-    def problems(self, element: ContactSwitch, robot: Robot) -> list[str]:
-        found = not_negative(element, "hysteresis") + super().problems(element, robot)
-        if not math.isfinite(element.threshold):
-            problem = f"threshold is {element.threshold:g}; expected a finite number"
-            found.append(wrong(element.name, problem, "Correct it.", "threshold"))
-        return found
 
     def reads(self, element: ContactSwitch) -> tuple[str, ...]:
         return (element.signal,)

@@ -16,6 +16,7 @@ from kinemorph.model.elements.constraints.own_constraints import (
     with_known,
 )
 from kinemorph.model.elements.control.wiring import Names
+from kinemorph.model.elements.declared import declaration, declared
 from kinemorph.model.elements.forces.applied import Law, Table
 from kinemorph.model.parameter import Value
 
@@ -31,9 +32,9 @@ class DistanceConstraint:
     name: str
     body_a: str
     body_b: str
-    length: Value | Table | Law = field(metadata={"kind": "length"})
-    point_a: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
-    point_b: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
+    length: Value | Table | Law = field(metadata=declaration("length", above=0.0))
+    point_a: Vector = declared((0.0, 0.0, 0.0), "length")
+    point_b: Vector = declared((0.0, 0.0, 0.0), "length")
 
 
 @dataclass(frozen=True)
@@ -45,10 +46,10 @@ class PointOnPlane:
 
     name: str
     body: str
-    point: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
+    point: Vector = declared((0.0, 0.0, 0.0), "length")
     on: str = "world"
-    origin: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
-    normal: Vector = field(default=(0.0, 0.0, 1.0), metadata={"kind": "number"})
+    origin: Vector = declared((0.0, 0.0, 0.0), "length")
+    normal: Vector = declared((0.0, 0.0, 1.0), "number")
 
 
 @dataclass(frozen=True)
@@ -60,10 +61,10 @@ class PointOnLine:
 
     name: str
     body: str
-    point: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
+    point: Vector = declared((0.0, 0.0, 0.0), "length")
     on: str = "world"
-    origin: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
-    direction: Vector = field(default=(1.0, 0.0, 0.0), metadata={"kind": "number"})
+    origin: Vector = declared((0.0, 0.0, 0.0), "length")
+    direction: Vector = declared((1.0, 0.0, 0.0), "number")
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ class PointOnSurface:
     name: str
     body: str
     surface: Names | Function
-    point: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
+    point: Vector = declared((0.0, 0.0, 0.0), "length")
     on: str = "world"
     known: Known = ()
 
@@ -109,8 +110,8 @@ class PointOnCurve:
 
     name: str
     body: str
-    points: tuple[tuple[float, float, float], ...] = field(metadata={"kind": "length"})
-    point: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
+    points: tuple[tuple[float, float, float], ...] = field(metadata=declaration("length"))
+    point: Vector = declared((0.0, 0.0, 0.0), "length")
     on: str = "world"
     method: Literal["cubic", "monotone"] = "cubic"
     planar: bool = False

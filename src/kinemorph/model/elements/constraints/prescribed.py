@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from kinemorph.model.elements.constraints.own_constraints import Known, as_known, undeclared, with_known
+from kinemorph.model.elements.declared import declaration
 from kinemorph.model.elements.forces.applied import Law, Table
 from kinemorph.model.parameter import Value
 
@@ -21,7 +22,7 @@ class PrescribedMotion:
 
     name: str
     joint: str
-    motion: Value | str | Table | Law = field(metadata={"kind": "joint coordinate"})
+    motion: Value | str | Table | Law = field(metadata=declaration("joint coordinate"))
     known: Known = ()
 
     def __post_init__(self) -> None:

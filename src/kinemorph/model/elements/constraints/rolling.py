@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from kinemorph.model.body import Vector
+from kinemorph.model.elements.declared import declaration, declared
 from kinemorph.model.parameter import Value
 
 
@@ -18,10 +19,10 @@ class KnifeEdge:
 
     name: str
     body: str
-    side: Vector = field(default=(0.0, 1.0, 0.0), metadata={"kind": "number"})
-    point: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
+    side: Vector = declared((0.0, 1.0, 0.0), "number")
+    point: Vector = declared((0.0, 0.0, 0.0), "length")
     on: str = "world"
-    normal: Vector | None = field(default=None, metadata={"kind": "number"})
+    normal: Vector | None = declared(None, "number")
 
 
 @dataclass(frozen=True)
@@ -37,12 +38,12 @@ class RollingDisc:
 
     name: str
     body: str
-    radius: Value = field(metadata={"kind": "length"})
-    center: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
-    axle: Vector = field(default=(0.0, 1.0, 0.0), metadata={"kind": "number"})
+    radius: Value = field(metadata=declaration("length", above=0.0))
+    center: Vector = declared((0.0, 0.0, 0.0), "length")
+    axle: Vector = declared((0.0, 1.0, 0.0), "number")
     on: str = "world"
-    origin: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
-    normal: Vector = field(default=(0.0, 0.0, 1.0), metadata={"kind": "number"})
+    origin: Vector = declared((0.0, 0.0, 0.0), "length")
+    normal: Vector = declared((0.0, 0.0, 1.0), "number")
     touching: bool = True
     sliding: bool = False
 
@@ -58,9 +59,9 @@ class RollingSphere:
 
     name: str
     body: str
-    radius: Value = field(metadata={"kind": "length"})
-    center: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
+    radius: Value = field(metadata=declaration("length", above=0.0))
+    center: Vector = declared((0.0, 0.0, 0.0), "length")
     on: str = "world"
-    origin: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
-    normal: Vector = field(default=(0.0, 0.0, 1.0), metadata={"kind": "number"})
+    origin: Vector = declared((0.0, 0.0, 0.0), "length")
+    normal: Vector = declared((0.0, 0.0, 1.0), "number")
     touching: bool = True

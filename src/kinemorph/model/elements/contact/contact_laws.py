@@ -27,7 +27,11 @@ from typing import Literal, TypeAlias
 
 from kinemorph.errors import ModelError
 from kinemorph.model.elements.contact.impact_laws import Energetic, ImpactLaw, Newton, Plastic, Poisson
+from kinemorph.model.elements.declared import declaration, declared
 from kinemorph.model.parameter import Value, evaluate
+
+ELASTIC = "Give 0 for a plastic impact, up to 1 for an elastic one."
+SMOOTH = "Give 1 or more, so that the force has a finite derivative where bodies begin to touch."
 
 
 @dataclass(frozen=True)
@@ -38,10 +42,10 @@ class EasyDynNormal:
     force has a finite slope at the start of contact.
     """
 
-    stiffness: Value = field(metadata={"unit": "N", "per": ("m", "stiffness_power")})
-    damping: Value = field(default=0.0, metadata={"unit": "N s/m", "per": ("m", "damping_power")})
-    stiffness_power: Value = field(default=1.0, metadata={"kind": "number"})
-    damping_power: Value = field(default=1.0, metadata={"kind": "number"})
+    stiffness: Value = field(metadata=declaration(unit="N", per=("m", "stiffness_power"), above=0.0))
+    damping: Value = declared(0.0, unit="N s/m", per=("m", "damping_power"), least=0.0)
+    stiffness_power: Value = declared(1.0, "number", least=1.0, give=SMOOTH)
+    damping_power: Value = declared(1.0, "number", least=1.0, give=SMOOTH)
 
 
 @dataclass(frozen=True)
@@ -52,9 +56,9 @@ class HuntCrossley:
     `bouncing`.
     """
 
-    stiffness: Value = field(metadata={"unit": "N", "per": ("m", "exponent")})
-    damping: Value = field(default=0.0, metadata={"unit": "s/m"})
-    exponent: Value = field(default=1.5, metadata={"kind": "number"})
+    stiffness: Value = field(metadata=declaration(unit="N", per=("m", "exponent"), above=0.0))
+    damping: Value = declared(0.0, unit="s/m", least=0.0)
+    exponent: Value = declared(1.5, "number", least=1.0, give=SMOOTH)
 
     @classmethod
     def bouncing(cls, stiffness: Value, restitution: float, speed: float, exponent: Value = 1.5) -> HuntCrossley:
@@ -81,13 +85,13 @@ class ImpedanceNormal:
     Over the first tenth of the width the damping grows from 0, so that the force does not jump when bodies touch.
     """
 
-    stiffness: Value = field(metadata={"kind": "stiffness"})
-    damping: Value = field(default=0.0, metadata={"kind": "damping"})
-    start: float = field(default=0.9, metadata={"kind": "number"})
-    end: float = field(default=0.95, metadata={"kind": "number"})
-    width: Value = field(default=0.001, metadata={"kind": "length"})
-    midpoint: float = field(default=0.5, metadata={"kind": "number"})
-    power: float = field(default=2.0, metadata={"kind": "number"})
+    stiffness: Value = field(metadata=declaration("stiffness", above=0.0))
+    damping: Value = declared(0.0, "damping", least=0.0)
+    start: float = declared(0.9, "number", above=0.0, below=1.0)
+    end: float = declared(0.95, "number", above=0.0, below=1.0)
+    width: Value = declared(0.001, "length", above=0.0)
+    midpoint: float = declared(0.5, "number", above=0.0, below=1.0)
+    power: float = declared(2.0, "number", least=1.0)
 
     def impedance(self, depth: float) -> float:
         """The impedance at a depth [m] of at least 0."""
@@ -117,8 +121,8 @@ class Regularized:
     A contact point under a constant tangential load does not stick, but creeps slowly.
     """
 
-    coefficient: Value = field(metadata={"kind": "number"})
-    speed: Value = field(default=1e-4, metadata={"kind": "speed"})
+    coefficient: Value = field(metadata=declaration("number", least=0.0))
+    speed: Value = declared(1e-4, "speed", above=0.0)
 
 
 @dataclass(frozen=True)
@@ -130,11 +134,11 @@ class Anchor:
     the normal force. When its slip velocity falls below `speed` [m/s], it gets a new anchor and sticks again.
     """
 
-    static: Value = field(metadata={"kind": "number"})
-    kinetic: Value = field(metadata={"kind": "number"})
-    stiffness: Value = field(metadata={"kind": "stiffness"})
-    damping: Value = field(default=0.0, metadata={"kind": "damping"})
-    speed: Value = field(default=1e-6, metadata={"kind": "speed"})
+    static: Value = field(metadata=declaration("number", least=0.0))
+    kinetic: Value = field(metadata=declaration("number", least=0.0))
+    stiffness: Value = field(metadata=declaration("stiffness", above=0.0))
+    damping: Value = declared(0.0, "damping", least=0.0)
+    speed: Value = declared(1e-6, "speed", above=0.0)
 
 
 @dataclass(frozen=True)
@@ -149,10 +153,10 @@ class Rigid:
     All contacts of a system have the same law, each with its own restitution. Friction is `Coulomb`, or None.
     """
 
-    restitution: Value = field(default=0.0, metadata={"kind": "number"})
+    restitution: Value = declared(0.0, "number", least=0.0, most=1.0, give=ELASTIC)
     law: Literal["energetic", "newton", "poisson", "plastic"] = "energetic"
     in_sequence: bool = False
-    shortest: Value = field(default=1e-6, metadata={"kind": "time"})
+    shortest: Value = declared(1e-6, "time", above=0.0, below=1.0)
 
     @property
     def impact(self) -> ImpactLaw:
@@ -172,7 +176,7 @@ IMPACTS: dict[str, Callable[[Value, bool], ImpactLaw]] = {
 class Coulomb:
     """Coulomb friction of rigid contacts: they stick exactly, or slide; `coefficient` is mu."""
 
-    coefficient: Value = field(metadata={"kind": "number"})
+    coefficient: Value = field(metadata=declaration("number", least=0.0))
 
 
 Soft: TypeAlias = EasyDynNormal | HuntCrossley | ImpedanceNormal

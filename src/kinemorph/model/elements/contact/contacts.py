@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from kinemorph.model.body import Vector
 from kinemorph.model.elements.contact.contact_laws import Friction, Normal
 from kinemorph.model.elements.contact.grounds import Ground, Plane
+from kinemorph.model.elements.declared import declared
 from kinemorph.model.parameter import Value
 from kinemorph.model.shapes import Solid
 
@@ -34,8 +35,8 @@ class Contact:
     normal: Normal
     friction: Friction | None = None
     ground: Ground = field(default_factory=Plane)
-    point: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
-    radius: Value = field(default=0.0, metadata={"kind": "length"})
-    end: Vector | None = field(default=None, metadata={"kind": "length"})
+    point: Vector = declared((0.0, 0.0, 0.0), "length")
+    radius: Value = declared(0.0, "length", least=0.0)
+    end: Vector | None = declared(None, "length")
     samples: int = 2
     shape: Solid | None = None

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from kinemorph.model.body import Vector
+from kinemorph.model.elements.declared import declaration, declared
 from kinemorph.vocabulary.frozen_array import FrozenArray
 
 Heights: TypeAlias = tuple[tuple[float, ...], ...] | FrozenArray | np.ndarray[Any, np.dtype[np.float64]]
@@ -27,9 +28,12 @@ class Plane:
     pushes this body back. This is for rigid contacts only.
     """
 
-    point: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
-    normal: Vector = field(default=(0.0, 0.0, 1.0), metadata={"kind": "number"})
+    point: Vector = declared((0.0, 0.0, 0.0), "length")
+    normal: Vector = declared((0.0, 0.0, 1.0), "number")
     on: str = "world"
+
+
+ALONG = "Heights go along growing x and y: turn descending ones around, as heights[::-1], and give the smallest corner."
 
 
 @dataclass(frozen=True)
@@ -44,9 +48,9 @@ class HeightMap:
     robots of a batch share it.
     """
 
-    heights: Heights = field(metadata={"kind": "length"})
-    spacing: tuple[float, float] = field(default=(1.0, 1.0), metadata={"kind": "length"})
-    corner: tuple[float, float] = field(default=(0.0, 0.0), metadata={"kind": "length"})
+    heights: Heights = field(metadata=declaration("length"))
+    spacing: tuple[float, float] = declared((1.0, 1.0), "length", above=0.0, give=ALONG)
+    corner: tuple[float, float] = declared((0.0, 0.0), "length")
 
     def __post_init__(self) -> None:
         """Freezes the heights; those that are no regular grid of numbers stay as they are, and are reported later."""

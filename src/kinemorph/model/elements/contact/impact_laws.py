@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from kinemorph.errors import ModelError
+from kinemorph.model.elements.declared import declaration
 from kinemorph.model.parameter import Value
 
 
@@ -40,7 +41,7 @@ class Plastic:
 class Newton:
     """Restitution e of the normal velocity, u_n+ = -e u_n-. With friction it may gain energy."""
 
-    restitution: Value = field(metadata={"kind": "number"})
+    restitution: Value = field(metadata=declaration("number"))
     in_sequence: bool = False
 
     def __post_init__(self) -> None:
@@ -51,7 +52,7 @@ class Newton:
 class Poisson:
     """Restitution e of the normal impulse: after compression it grows by e times what it was then."""
 
-    restitution: Value = field(metadata={"kind": "number"})
+    restitution: Value = field(metadata=declaration("number"))
     in_sequence: bool = False
 
     def __post_init__(self) -> None:
@@ -62,7 +63,7 @@ class Poisson:
 class Energetic:
     """Restitution e of the energy: the normal impulse gives back e^2 of the work of compression (Stronge)."""
 
-    restitution: Value = field(metadata={"kind": "number"})
+    restitution: Value = field(metadata=declaration("number"))
     in_sequence: bool = False
 
     def __post_init__(self) -> None:

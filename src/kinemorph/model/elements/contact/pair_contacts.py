@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from kinemorph.model.body import Vector
 from kinemorph.model.elements.contact.contact_laws import Coulomb, Normal, Regularized
+from kinemorph.model.elements.declared import declaration, declared
 from kinemorph.model.parameter import Value
 
 
@@ -22,10 +23,10 @@ class PairContact:
     body_a: str
     body_b: str
     normal: Normal
-    radius_a: Value = field(metadata={"kind": "length"})
-    radius_b: Value = field(metadata={"kind": "length"})
+    radius_a: Value = field(metadata=declaration("length", least=0.0))
+    radius_b: Value = field(metadata=declaration("length", least=0.0))
     friction: Regularized | Coulomb | None = None
-    point_a: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
-    point_b: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
-    end_a: Vector | None = field(default=None, metadata={"kind": "length"})
-    end_b: Vector | None = field(default=None, metadata={"kind": "length"})
+    point_a: Vector = declared((0.0, 0.0, 0.0), "length")
+    point_b: Vector = declared((0.0, 0.0, 0.0), "length")
+    end_a: Vector | None = declared(None, "length")
+    end_b: Vector | None = declared(None, "length")

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from kinemorph.model.elements.control.functions import OwnFunction
 from kinemorph.model.elements.control.wiring import Names, Numbers, Starts, as_names, as_numbers, as_starts
+from kinemorph.model.elements.declared import declared
 
 
 @dataclass(frozen=True)
@@ -43,17 +44,17 @@ class CController(OwnFunction):
     function: str
     reads: Names = ()
     drives: Names = ()
-    every: float = field(default=0.01, metadata={"kind": "time"})
-    memory: Starts = field(default=(), metadata={"unit": "1"})
+    every: float = declared(0.01, "time", above=0.0)
+    memory: Starts = declared((), unit="1")
     outputs: Names = ()
     include: Names = field(default=(), metadata={"path": "folder"})
     defines: Names = ()
-    time_limit: float = field(default=5.0, metadata={"kind": "time"})
-    phase: float = field(default=0.0, metadata={"kind": "time"})
-    delay: float = field(default=0.0, metadata={"kind": "time"})
-    quantum: float = field(default=0.0, metadata={"unit": "{out}"})
-    lower: Numbers = field(default=(-math.inf,), metadata={"unit": "{out}"})
-    upper: Numbers = field(default=(math.inf,), metadata={"unit": "{out}"})
+    time_limit: float = declared(5.0, "time", above=0.0, infinite=True)
+    phase: float = declared(0.0, "time", least=0.0)
+    delay: float = declared(0.0, "time", least=0.0)
+    quantum: float = declared(0.0, unit="{out}", least=0.0)
+    lower: Numbers = declared((-math.inf,), unit="{out}")
+    upper: Numbers = declared((math.inf,), unit="{out}")
     trusted: bool = field(default=True, compare=False, metadata={"in_files": False})
 
     def __post_init__(self) -> None:

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from kinemorph.model.elements.control.wiring import Names, Numbers, Targets, as_names, as_numbers
+from kinemorph.model.elements.declared import declaration, declared
 
 
 @dataclass(frozen=True)
@@ -40,22 +41,22 @@ class PID:
     joints: Names = ()
     reads: Names = ()
     drives: Names = ()
-    reference: Targets = field(default=(0.0,), metadata={"unit": "{in}"})
-    kp: Numbers = field(default=(0.0,), metadata={"unit": "{out}/{in}"})
-    ki: Numbers = field(default=(0.0,), metadata={"unit": "{out}/({in} s)"})
-    kd: Numbers = field(default=(0.0,), metadata={"unit": "{out} s/{in}"})
-    filter: float = field(default=0.0, metadata={"kind": "time"})
+    reference: Targets = declared((0.0,), unit="{in}")
+    kp: Numbers = declared((0.0,), unit="{out}/{in}")
+    ki: Numbers = declared((0.0,), unit="{out}/({in} s)")
+    kd: Numbers = declared((0.0,), unit="{out} s/{in}")
+    filter: float = declared(0.0, "time", least=0.0)
     derivative: Literal["error", "measurement"] = "error"
-    bandwidth: float = field(default=math.inf, metadata={"kind": "rate"})
-    feedforward: Targets = field(default=(0.0,), metadata={"unit": "{out}"})
-    lower: Numbers = field(default=(-math.inf,), metadata={"unit": "{out}"})
-    upper: Numbers = field(default=(math.inf,), metadata={"unit": "{out}"})
+    bandwidth: float = declared(math.inf, "rate", above=0.0)
+    feedforward: Targets = declared((0.0,), unit="{out}")
+    lower: Numbers = declared((-math.inf,), unit="{out}")
+    upper: Numbers = declared((math.inf,), unit="{out}")
     anti_windup: Literal["none", "clamp", "back_calculation"] = "none"
-    tracking: float = field(default=0.0, metadata={"kind": "time"})
-    every: float | None = field(default=None, metadata={"kind": "time"})
-    phase: float = field(default=0.0, metadata={"kind": "time"})
-    delay: float = field(default=0.0, metadata={"kind": "time"})
-    quantum: float = field(default=0.0, metadata={"unit": "{out}"})
+    tracking: float = declared(0.0, "time", least=0.0)
+    every: float | None = declared(None, "time", above=0.0)
+    phase: float = declared(0.0, "time", least=0.0)
+    delay: float = declared(0.0, "time", least=0.0)
+    quantum: float = declared(0.0, unit="{out}", least=0.0)
 
     def __post_init__(self) -> None:
         as_names(self, "joints", "reads", "drives")
@@ -72,17 +73,17 @@ class PD:
 
     name: str
     joints: Names
-    kp: Numbers = field(metadata={"unit": "{out}/{in}"})
-    kd: Numbers = field(default=(0.0,), metadata={"unit": "{out} s/{in}"})
-    reference: Targets = field(default=(0.0,), metadata={"unit": "{in}"})
+    kp: Numbers = field(metadata=declaration(unit="{out}/{in}", least=0.0))
+    kd: Numbers = declared((0.0,), unit="{out} s/{in}", least=0.0)
+    reference: Targets = declared((0.0,), unit="{in}")
     drives: Names = ()
-    feedforward: Targets = field(default=(0.0,), metadata={"unit": "{out}"})
-    lower: Numbers = field(default=(-math.inf,), metadata={"unit": "{out}"})
-    upper: Numbers = field(default=(math.inf,), metadata={"unit": "{out}"})
-    every: float | None = field(default=None, metadata={"kind": "time"})
-    phase: float = field(default=0.0, metadata={"kind": "time"})
-    delay: float = field(default=0.0, metadata={"kind": "time"})
-    quantum: float = field(default=0.0, metadata={"unit": "{out}"})
+    feedforward: Targets = declared((0.0,), unit="{out}")
+    lower: Numbers = declared((-math.inf,), unit="{out}")
+    upper: Numbers = declared((math.inf,), unit="{out}")
+    every: float | None = declared(None, "time", above=0.0)
+    phase: float = declared(0.0, "time", least=0.0)
+    delay: float = declared(0.0, "time", least=0.0)
+    quantum: float = declared(0.0, unit="{out}", least=0.0)
 
     def __post_init__(self) -> None:
         as_names(self, "joints", "drives")

@@ -17,10 +17,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from kinemorph.model.elements.control.wiring import Names, Numbers, Starts, as_names, as_numbers, as_starts
+from kinemorph.model.elements.declared import declared
 
 
 class OwnFunction:
@@ -35,14 +36,14 @@ class SampledFunction(OwnFunction):
     law: Callable[..., Any]
     reads: Names
     drives: Names = ()
-    every: float = field(default=0.01, metadata={"kind": "time"})
-    memory: Starts = field(default=(), metadata={"unit": "1"})
+    every: float = declared(0.01, "time", above=0.0)
+    memory: Starts = declared((), unit="1")
     outputs: Names = ()
-    phase: float = field(default=0.0, metadata={"kind": "time"})
-    delay: float = field(default=0.0, metadata={"kind": "time"})
-    quantum: float = field(default=0.0, metadata={"unit": "{out}"})
-    lower: Numbers = field(default=(-math.inf,), metadata={"unit": "{out}"})
-    upper: Numbers = field(default=(math.inf,), metadata={"unit": "{out}"})
+    phase: float = declared(0.0, "time", least=0.0)
+    delay: float = declared(0.0, "time", least=0.0)
+    quantum: float = declared(0.0, unit="{out}", least=0.0)
+    lower: Numbers = declared((-math.inf,), unit="{out}")
+    upper: Numbers = declared((math.inf,), unit="{out}")
 
     def __post_init__(self) -> None:
         as_names(self, "reads", "drives", "outputs")
@@ -80,7 +81,7 @@ class Continuous(OwnFunction):
     law: Callable[..., Any]
     reads: Names
     drives: Names = ()
-    states: Starts = field(default=(), metadata={"unit": "1"})
+    states: Starts = declared((), unit="1")
     outputs: Names = ()
 
     def __post_init__(self) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import product
 from typing import Any, Literal
 
@@ -16,6 +16,7 @@ from kinemorph.errors import ModelError
 from kinemorph.model.elements.control.controllers import PID
 from kinemorph.model.elements.control.references import as_rows
 from kinemorph.model.elements.control.wiring import Names, Numbers, Targets, as_names, as_numbers
+from kinemorph.model.elements.declared import declared
 from kinemorph.model.parameter import Value
 from kinemorph.words import quoted
 
@@ -47,21 +48,21 @@ class FuzzyRules:
     name: str
     joints: Names = ()
     inputs: Names = ("error",)
-    centers: tuple[tuple[Value, ...], ...] = field(default=(), metadata={"unit": "{input}", "rows": True})
-    widths: tuple[tuple[Value, ...], ...] = field(default=(), metadata={"unit": "{input}", "rows": True})
-    consequents: tuple[tuple[Value, ...], ...] = field(default=(), metadata={"unit": "{out}/{input}"})
-    rules: tuple[tuple[Value, ...], ...] = field(default=(), metadata={"kind": "number"})
+    centers: tuple[tuple[Value, ...], ...] = declared((), unit="{input}", rows=True)
+    widths: tuple[tuple[Value, ...], ...] = declared((), unit="{input}", rows=True, above=0.0)
+    consequents: tuple[tuple[Value, ...], ...] = declared((), unit="{out}/{input}")
+    rules: tuple[tuple[Value, ...], ...] = declared((), "number")
     reads: Names = ()
     drives: Names = ()
-    reference: Targets = field(default=(0.0,), metadata={"unit": "{in}"})
-    filter: float = field(default=0.0, metadata={"kind": "time"})
-    lower: Numbers = field(default=(-math.inf,), metadata={"unit": "{out}"})
-    upper: Numbers = field(default=(math.inf,), metadata={"unit": "{out}"})
+    reference: Targets = declared((0.0,), unit="{in}")
+    filter: float = declared(0.0, "time", least=0.0)
+    lower: Numbers = declared((-math.inf,), unit="{out}")
+    upper: Numbers = declared((math.inf,), unit="{out}")
     anti_windup: Literal["none", "clamp"] = "none"
-    every: float | None = field(default=None, metadata={"kind": "time"})
-    phase: float = field(default=0.0, metadata={"kind": "time"})
-    delay: float = field(default=0.0, metadata={"kind": "time"})
-    quantum: float = field(default=0.0, metadata={"unit": "{out}"})
+    every: float | None = declared(None, "time", above=0.0)
+    phase: float = declared(0.0, "time", least=0.0)
+    delay: float = declared(0.0, "time", least=0.0)
+    quantum: float = declared(0.0, unit="{out}", least=0.0)
 
     def __post_init__(self) -> None:
         as_names(self, "joints", "inputs", "reads", "drives")

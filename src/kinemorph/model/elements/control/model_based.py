@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field
 
 from kinemorph.model.elements.control.wiring import Names, Numbers, Targets, as_names, as_numbers
+from kinemorph.model.elements.declared import declaration, declared
 
 
 @dataclass(frozen=True)
@@ -18,16 +19,16 @@ class ComputedTorque:
 
     name: str
     joints: Names
-    kp: Numbers = field(metadata={"unit": "1/s^2"})
-    kd: Numbers = field(metadata={"unit": "1/s"})
-    reference: Targets = field(default=(0.0,), metadata={"unit": "{in}"})
+    kp: Numbers = field(metadata=declaration(unit="1/s^2"))
+    kd: Numbers = field(metadata=declaration(unit="1/s"))
+    reference: Targets = declared((0.0,), unit="{in}")
     drives: Names = ()
-    lower: Numbers = field(default=(-math.inf,), metadata={"unit": "{out}"})
-    upper: Numbers = field(default=(math.inf,), metadata={"unit": "{out}"})
-    every: float | None = field(default=None, metadata={"kind": "time"})
-    phase: float = field(default=0.0, metadata={"kind": "time"})
-    delay: float = field(default=0.0, metadata={"kind": "time"})
-    quantum: float = field(default=0.0, metadata={"unit": "{out}"})
+    lower: Numbers = declared((-math.inf,), unit="{out}")
+    upper: Numbers = declared((math.inf,), unit="{out}")
+    every: float | None = declared(None, "time", above=0.0)
+    phase: float = declared(0.0, "time", least=0.0)
+    delay: float = declared(0.0, "time", least=0.0)
+    quantum: float = declared(0.0, unit="{out}", least=0.0)
 
     def __post_init__(self) -> None:
         as_names(self, "joints", "drives")
@@ -41,13 +42,13 @@ class GravityCompensation:
     name: str
     joints: Names
     drives: Names = ()
-    scale: float = field(default=1.0, metadata={"kind": "number"})
-    lower: Numbers = field(default=(-math.inf,), metadata={"unit": "{out}"})
-    upper: Numbers = field(default=(math.inf,), metadata={"unit": "{out}"})
-    every: float | None = field(default=None, metadata={"kind": "time"})
-    phase: float = field(default=0.0, metadata={"kind": "time"})
-    delay: float = field(default=0.0, metadata={"kind": "time"})
-    quantum: float = field(default=0.0, metadata={"unit": "{out}"})
+    scale: float = declared(1.0, "number")
+    lower: Numbers = declared((-math.inf,), unit="{out}")
+    upper: Numbers = declared((math.inf,), unit="{out}")
+    every: float | None = declared(None, "time", above=0.0)
+    phase: float = declared(0.0, "time", least=0.0)
+    delay: float = declared(0.0, "time", least=0.0)
+    quantum: float = declared(0.0, unit="{out}", least=0.0)
 
     def __post_init__(self) -> None:
         as_names(self, "joints", "drives")

@@ -16,6 +16,7 @@ import numpy as np
 from kinemorph.errors import ModelError, Problem
 from kinemorph.model.elements.control.wiring import Names, Numbers, as_names, as_numbers
 from kinemorph.model.elements.csv_numbers import csv_numbers
+from kinemorph.model.elements.declared import declaration, declared
 from kinemorph.model.input_reader import short
 from kinemorph.model.parameter import Value
 from kinemorph.words import counted, listed
@@ -30,7 +31,7 @@ class Setpoint:
     """
 
     name: str
-    values: Numbers = field(default=(0.0,), metadata={"kind": "joint coordinate"})
+    values: Numbers = declared((0.0,), "joint coordinate")
     joints: Names = ()
     from_inputs: bool = False
 
@@ -44,10 +45,10 @@ class Sinusoid:
     """The position offset + amplitude sin(2 pi frequency t + phase) [rad or m], with frequency [Hz] and phase [rad]."""
 
     name: str
-    amplitude: Numbers = field(default=(1.0,), metadata={"kind": "joint coordinate"})
-    frequency: Numbers = field(default=(1.0,), metadata={"kind": "frequency"})
-    offset: Numbers = field(default=(0.0,), metadata={"kind": "joint coordinate"})
-    phase: Numbers = field(default=(0.0,), metadata={"kind": "angle"})
+    amplitude: Numbers = declared((1.0,), "joint coordinate")
+    frequency: Numbers = declared((1.0,), "frequency")
+    offset: Numbers = declared((0.0,), "joint coordinate")
+    phase: Numbers = declared((0.0,), "angle")
     joints: Names = ()
 
     def __post_init__(self) -> None:
@@ -78,15 +79,15 @@ class SplinePath:
     """
 
     name: str
-    times: Numbers = field(default=(), metadata={"kind": "time"})
-    points: tuple[Numbers, ...] = field(default=(), metadata={"kind": "joint coordinate"})
+    times: Numbers = declared((), "time")
+    points: tuple[Numbers, ...] = declared((), "joint coordinate")
     joints: Names = ()
     method: Literal["cubic", "monotone", "linear"] = "cubic"
-    period: Value = field(default=0.0, metadata={"kind": "time"})
+    period: Value = declared(0.0, "time", least=0.0)
     file: str = ""
-    shift: Numbers = field(default=(0.0,), metadata={"kind": "number"})
-    duty: Numbers = field(default=(), metadata={"kind": "number"})
-    stance: float = field(default=0.0, metadata={"kind": "number"})
+    shift: Numbers = declared((0.0,), "number")
+    duty: Numbers = declared((), "number")
+    stance: float = declared(0.0, "number", least=0.0, below=1.0)
 
     def __post_init__(self) -> None:
         as_names(self, "joints")
@@ -136,8 +137,8 @@ class MinimumJerk:
     """
 
     name: str
-    times: Numbers = field(metadata={"kind": "time"})
-    points: tuple[Numbers, ...] = field(metadata={"kind": "joint coordinate"})
+    times: Numbers = field(metadata=declaration("time"))
+    points: tuple[Numbers, ...] = field(metadata=declaration("joint coordinate"))
     joints: Names = ()
 
     def __post_init__(self) -> None:
@@ -163,12 +164,12 @@ class FourierSeries:
     """
 
     name: str
-    period: float = field(metadata={"kind": "time"})
-    sines: tuple[Numbers, ...] = field(metadata={"kind": "joint coordinate"})
-    cosines: tuple[Numbers, ...] = field(metadata={"kind": "joint coordinate"})
-    offset: Numbers = field(default=(0.0,), metadata={"kind": "joint coordinate"})
+    period: float = field(metadata=declaration("time", above=0.0))
+    sines: tuple[Numbers, ...] = field(metadata=declaration("joint coordinate"))
+    cosines: tuple[Numbers, ...] = field(metadata=declaration("joint coordinate"))
+    offset: Numbers = declared((0.0,), "joint coordinate")
     joints: Names = ()
-    cycles: float = field(default=1.0, metadata={"kind": "number"})
+    cycles: float = declared(1.0, "number", least=1.0, infinite=True)
 
     def __post_init__(self) -> None:
         as_names(self, "joints")

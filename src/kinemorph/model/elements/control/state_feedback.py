@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from kinemorph.model.elements.control.references import as_rows
 from kinemorph.model.elements.control.wiring import Names, Numbers, as_names, as_numbers
+from kinemorph.model.elements.declared import declaration, declared
 
 
 @dataclass(frozen=True)
@@ -27,12 +28,12 @@ class Observer:
 
     reads: Names
     estimates: Names
-    A: tuple[Numbers, ...] = field(metadata={"kind": "number"})
-    B: tuple[Numbers, ...] = field(metadata={"kind": "number"})
-    L: tuple[Numbers, ...] = field(metadata={"kind": "number"})
-    C: tuple[Numbers, ...] = field(metadata={"kind": "number"})
-    D: tuple[Numbers, ...] = field(metadata={"kind": "number"})
-    measured: Numbers = field(metadata={"kind": "number"})
+    A: tuple[Numbers, ...] = field(metadata=declaration("number"))
+    B: tuple[Numbers, ...] = field(metadata=declaration("number"))
+    L: tuple[Numbers, ...] = field(metadata=declaration("number"))
+    C: tuple[Numbers, ...] = field(metadata=declaration("number"))
+    D: tuple[Numbers, ...] = field(metadata=declaration("number"))
+    measured: Numbers = field(metadata=declaration("number"))
 
     name = "observer"  # in messages about its rows; an observer is part of an element and has no name of its own
 
@@ -65,20 +66,20 @@ class StateFeedback:
 
     name: str
     drives: Names
-    gains: tuple[Numbers, ...] = field(metadata={"kind": "number"})
-    q: tuple[Numbers, ...] = field(default=(), metadata={"kind": "joint coordinate"})
-    v: tuple[Numbers, ...] = field(default=(), metadata={"kind": "number"})
+    gains: tuple[Numbers, ...] = field(metadata=declaration("number"))
+    q: tuple[Numbers, ...] = declared((), "joint coordinate")
+    v: tuple[Numbers, ...] = declared((), "number")
     states: Names = ()
-    x: tuple[Numbers, ...] = field(default=(), metadata={"kind": "number"})
-    inputs: tuple[Numbers, ...] = field(default=(), metadata={"unit": "{out}"})
-    times: Numbers = field(default=(), metadata={"kind": "time"})
+    x: tuple[Numbers, ...] = declared((), "number")
+    inputs: tuple[Numbers, ...] = declared((), unit="{out}")
+    times: Numbers = declared((), "time")
     observer: Observer | None = None
-    lower: Numbers = field(default=(-math.inf,), metadata={"unit": "{out}"})
-    upper: Numbers = field(default=(math.inf,), metadata={"unit": "{out}"})
-    every: float | None = field(default=None, metadata={"kind": "time"})
-    phase: float = field(default=0.0, metadata={"kind": "time"})
-    delay: float = field(default=0.0, metadata={"kind": "time"})
-    quantum: float = field(default=0.0, metadata={"unit": "{out}"})
+    lower: Numbers = declared((-math.inf,), unit="{out}")
+    upper: Numbers = declared((math.inf,), unit="{out}")
+    every: float | None = declared(None, "time", above=0.0)
+    phase: float = declared(0.0, "time", least=0.0)
+    delay: float = declared(0.0, "time", least=0.0)
+    quantum: float = declared(0.0, unit="{out}", least=0.0)
 
     def __post_init__(self) -> None:
         as_names(self, "drives", "states")

@@ -7,6 +7,7 @@ from dataclasses import field
 from typing import Literal, TypeAlias
 
 from kinemorph.frozen import dataclass
+from kinemorph.model.elements.declared import declaration, declared
 
 Three: TypeAlias = tuple[float, float, float]
 
@@ -18,9 +19,9 @@ class Lag:
     `lower` and `upper` limit w, which is a state of the actuator; it begins at 0, or at the nearest limit.
     """
 
-    time: float = field(metadata={"kind": "time"})
-    lower: float = field(default=-math.inf, metadata={"unit": "{drive}"})
-    upper: float = field(default=math.inf, metadata={"unit": "{drive}"})
+    time: float = field(metadata=declaration("time", above=0.0))
+    lower: float = declared(-math.inf, unit="{drive}")
+    upper: float = declared(math.inf, unit="{drive}")
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,8 @@ class Integrating:
     `lower` and `upper` limit w, which is a state of the actuator; it begins at 0, or at the nearest limit.
     """
 
-    lower: float = field(default=-math.inf, metadata={"unit": "{drive}"})
-    upper: float = field(default=math.inf, metadata={"unit": "{drive}"})
+    lower: float = declared(-math.inf, unit="{drive}")
+    upper: float = declared(math.inf, unit="{drive}")
 
 
 @dataclass(frozen=True)
@@ -65,20 +66,20 @@ class Actuator:
 
     name: str
     joint: str = ""
-    gear: float | tuple[float, ...] = field(default=1.0, metadata={"unit": "{gear}"})
+    gear: float | tuple[float, ...] = declared(1.0, unit="{gear}")
     control: Literal["effort", "position", "velocity", "affine"] = "effort"
-    gain: float = field(default=0.0, metadata={"unit": "{effort}/{drive}"})
-    damping: float = field(default=0.0, metadata={"kind": "joint damping"})
-    lower: float = field(default=-math.inf, metadata={"unit": "{in}"})
-    upper: float = field(default=math.inf, metadata={"unit": "{in}"})
-    effort: float | tuple[float, float] = field(default=math.inf, metadata={"kind": "joint effort"})
-    inertia: float = field(default=0.0, metadata={"kind": "joint inertia"})
+    gain: float = declared(0.0, unit="{effort}/{drive}")
+    damping: float = declared(0.0, "joint damping")
+    lower: float = declared(-math.inf, unit="{in}")
+    upper: float = declared(math.inf, unit="{in}")
+    effort: float | tuple[float, float] = declared(math.inf, "joint effort")
+    inertia: float = declared(0.0, "joint inertia")
     tendon: str = ""
     frame: str = ""
     reference: str = ""
     axes: Literal["own", "parent"] = "own"
-    gains: Three = field(default=(1.0, 0.0, 0.0), metadata={"unit": "{gains}"})
-    bias: Three = field(default=(0.0, 0.0, 0.0), metadata={"unit": "{bias}"})
+    gains: Three = declared((1.0, 0.0, 0.0), unit="{gains}")
+    bias: Three = declared((0.0, 0.0, 0.0), unit="{bias}")
     activation: Lag | Integrating | None = None
 
     def __post_init__(self) -> None:

@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from kinemorph.errors import ModelError
+from kinemorph.model.elements.declared import declaration, declared
 from kinemorph.model.parameter import Value
+
+LOSSLESS = "Give 1 where nothing is lost."
 
 
 @dataclass(frozen=True)
@@ -38,23 +41,23 @@ class DCMotor:
 
     name: str
     joint: str
-    resistance: Value = field(metadata={"kind": "resistance"})
-    torque_constant: Value = field(metadata={"kind": "motor constant"})
-    back_emf: Value | None = field(default=None, metadata={"kind": "motor constant"})
-    inductance: Value = field(default=0.0, metadata={"kind": "inductance"})
-    inertia: Value = field(default=0.0, metadata={"kind": "inertia"})
-    ratio: Value = field(default=1.0, metadata={"kind": "number"})
-    lead: Value = field(default=0.0, metadata={"kind": "length"})
-    efficiency: Value = field(default=1.0, metadata={"kind": "number"})
-    back_efficiency: Value | None = field(default=None, metadata={"kind": "number"})
-    viscous: Value = field(default=0.0, metadata={"kind": "angular damping"})
-    coulomb: Value = field(default=0.0, metadata={"kind": "torque"})
-    slow: Value = field(default=0.1, metadata={"kind": "rate"})
-    stiffness: Value = field(default=math.inf, metadata={"kind": "joint stiffness"})
-    damping: Value = field(default=0.0, metadata={"kind": "joint damping"})
-    backlash: Value = field(default=0.0, metadata={"kind": "joint coordinate"})
-    voltage_limit: float = field(default=math.inf, metadata={"kind": "voltage"})
-    current_limit: float = field(default=math.inf, metadata={"kind": "current"})
+    resistance: Value = field(metadata=declaration("resistance", above=0.0))
+    torque_constant: Value = field(metadata=declaration("motor constant", above=0.0))
+    back_emf: Value | None = declared(None, "motor constant", above=0.0)
+    inductance: Value = declared(0.0, "inductance", least=0.0)
+    inertia: Value = declared(0.0, "inertia", least=0.0)
+    ratio: Value = declared(1.0, "number")
+    lead: Value = declared(0.0, "length", least=0.0)
+    efficiency: Value = declared(1.0, "number", above=0.0, most=1.0, give=LOSSLESS)
+    back_efficiency: Value | None = declared(None, "number", most=1.0, give=LOSSLESS)
+    viscous: Value = declared(0.0, "angular damping", least=0.0)
+    coulomb: Value = declared(0.0, "torque", least=0.0)
+    slow: Value = declared(0.1, "rate", above=0.0)
+    stiffness: Value = declared(math.inf, "joint stiffness", above=0.0)
+    damping: Value = declared(0.0, "joint damping", least=0.0)
+    backlash: Value = declared(0.0, "joint coordinate", least=0.0)
+    voltage_limit: float = declared(math.inf, "voltage", above=0.0)
+    current_limit: float = declared(math.inf, "current", above=0.0)
 
     @classmethod
     def from_nameplate(

@@ -6,6 +6,7 @@ import math
 from dataclasses import field
 
 from kinemorph.frozen import dataclass
+from kinemorph.model.elements.declared import declaration, declared
 from kinemorph.model.joint import ImpedanceStop
 
 
@@ -29,18 +30,18 @@ class Tendon:
 
     name: str
     joints: tuple[str, ...]
-    coefficients: tuple[float, ...] = field(metadata={"unit": "{length}/{joint}"})
-    stiffness: float = field(default=0.0, metadata={"unit": "{tension}/{length}"})
-    rest: float | tuple[float, float] = field(default=0.0, metadata={"unit": "{length}"})
-    curve: tuple[float, ...] = field(default=(), metadata={"unit": "{curve}"})
-    damping: float = field(default=0.0, metadata={"unit": "{tension} s/{length}"})
-    damping_curve: tuple[float, ...] = field(default=(), metadata={"unit": "{damping_curve}"})
-    friction: float = field(default=0.0, metadata={"unit": "{tension}"})
-    smoothing: float = field(default=1e-3, metadata={"unit": "{length}/s"})
-    lower: float = field(default=-math.inf, metadata={"unit": "{length}"})
-    upper: float = field(default=math.inf, metadata={"unit": "{length}"})
-    time: float = field(default=0.01, metadata={"kind": "time"})
-    effort: float | tuple[float, float] = field(default=math.inf, metadata={"unit": "{tension}"})
+    coefficients: tuple[float, ...] = field(metadata=declaration(unit="{length}/{joint}"))
+    stiffness: float = declared(0.0, unit="{tension}/{length}")
+    rest: float | tuple[float, float] = declared(0.0, unit="{length}")
+    curve: tuple[float, ...] = declared((), unit="{curve}")
+    damping: float = declared(0.0, unit="{tension} s/{length}")
+    damping_curve: tuple[float, ...] = declared((), unit="{damping_curve}")
+    friction: float = declared(0.0, unit="{tension}")
+    smoothing: float = declared(1e-3, unit="{length}/s", above=0.0)
+    lower: float = declared(-math.inf, unit="{length}")
+    upper: float = declared(math.inf, unit="{length}")
+    time: float = declared(0.01, "time", above=0.0)
+    effort: float | tuple[float, float] = declared(math.inf, unit="{tension}")
     stop: ImpedanceStop | None = None
 
     def __post_init__(self) -> None:

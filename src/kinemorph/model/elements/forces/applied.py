@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias
 
 from kinemorph.model.body import Vector
 from kinemorph.model.elements.csv_numbers import csv_numbers
+from kinemorph.model.elements.declared import declaration, declared
 from kinemorph.model.parameter import Value
 
 Law: TypeAlias = Callable[[Any], Any]
@@ -28,8 +29,8 @@ class Table:
     time first (default: all columns in order).
     """
 
-    times: tuple[float, ...] = field(default=(), metadata={"kind": "time"})
-    values: tuple[tuple[float, ...], ...] = field(default=(), metadata={"unit": "{field}"})
+    times: tuple[float, ...] = declared((), "time")
+    values: tuple[tuple[float, ...], ...] = declared((), unit="{field}")
     method: Literal["linear", "cubic", "monotone"] = "linear"
     outside: Literal["hold", "extend"] = "hold"
     file: str = ""
@@ -61,9 +62,9 @@ class AppliedWrench:
 
     name: str
     body: str
-    force: Vector | Table | Law = field(default=(0.0, 0.0, 0.0), metadata={"kind": "force"})
-    moment: Vector | Table | Law = field(default=(0.0, 0.0, 0.0), metadata={"kind": "torque"})
-    point: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
+    force: Vector | Table | Law = declared((0.0, 0.0, 0.0), "force")
+    moment: Vector | Table | Law = declared((0.0, 0.0, 0.0), "torque")
+    point: Vector = declared((0.0, 0.0, 0.0), "length")
     axes: Literal["world", "body"] = "world"
     scaled: bool = False
 
@@ -74,7 +75,7 @@ class AppliedEffort:
 
     name: str
     joint: str
-    effort: Value | Table | Law = field(metadata={"kind": "joint effort"})
+    effort: Value | Table | Law = field(metadata=declaration("joint effort"))
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ class Gravity:
     """
 
     name: str
-    acceleration: Vector = field(metadata={"kind": "acceleration"})
+    acceleration: Vector = field(metadata=declaration("acceleration"))
     bodies: tuple[str, ...] = ()
 
 
@@ -98,7 +99,7 @@ class WeightSupport:
     """
 
     name: str
-    share: Value = field(default=1.0, metadata={"kind": "number"})
+    share: Value = declared(1.0, "number")
     bodies: tuple[str, ...] = ()
 
 
@@ -112,7 +113,7 @@ class CentralGravity:
     """
 
     name: str
-    parameter: Value = field(metadata={"kind": "gravitational parameter"})
+    parameter: Value = field(metadata=declaration("gravitational parameter", least=0.0))
     center: str = "world"
-    point: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
+    point: Vector = declared((0.0, 0.0, 0.0), "length")
     bodies: tuple[str, ...] = ()

@@ -7,6 +7,7 @@ from typing import Literal
 
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.model.body import Vector
+from kinemorph.model.elements.declared import declaration, declared
 
 Turning = Literal["vector", "xyz", "xzy", "yxz", "yzx", "zxy", "zyx"]
 
@@ -28,12 +29,12 @@ class Bushing:
     name: str
     body_a: str
     body_b: str
-    stiffness: Vector = field(metadata={"kind": "stiffness"})
-    damping: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "damping"})
-    turning_stiffness: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "angular stiffness"})
-    turning_damping: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "angular damping"})
-    preload: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "force"})
-    turning_preload: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "torque"})
+    stiffness: Vector = field(metadata=declaration("stiffness", least=0.0))
+    damping: Vector = declared((0.0, 0.0, 0.0), "damping", least=0.0)
+    turning_stiffness: Vector = declared((0.0, 0.0, 0.0), "angular stiffness", least=0.0)
+    turning_damping: Vector = declared((0.0, 0.0, 0.0), "angular damping", least=0.0)
+    preload: Vector = declared((0.0, 0.0, 0.0), "force")
+    turning_preload: Vector = declared((0.0, 0.0, 0.0), "torque")
     turning: Turning = "vector"
     placement_a: Pose = IDENTITY
     placement_b: Pose = IDENTITY

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from kinemorph.algebra.groups import IDENTITY, Pose
 from kinemorph.model.body import Vector
+from kinemorph.model.elements.declared import declaration, declared
 
 ZERO = (0.0, 0.0, 0.0)
 
@@ -22,7 +23,7 @@ class DragBox:
     """
 
     body: str
-    half: Vector = field(metadata={"kind": "length"})
+    half: Vector = field(metadata=declaration("length", above=0.0))
     placement: Pose = IDENTITY
 
 
@@ -37,16 +38,16 @@ class DragEllipsoid:
     """
 
     body: str
-    half: Vector = field(metadata={"kind": "length"})
+    half: Vector = field(metadata=declaration("length", above=0.0))
     placement: Pose = IDENTITY
-    blunt: float = field(default=0.5, metadata={"kind": "number"})
-    slender: float = field(default=0.25, metadata={"kind": "number"})
-    angular: float = field(default=1.5, metadata={"kind": "number"})
-    kutta: float = field(default=1.0, metadata={"kind": "number"})
-    magnus: float = field(default=1.0, metadata={"kind": "number"})
-    added_mass: Vector = field(default=ZERO, metadata={"unit": "m^3"})
-    added_inertia: Vector = field(default=ZERO, metadata={"unit": "m^5"})
-    share: float = field(default=1.0, metadata={"kind": "number"})
+    blunt: float = declared(0.5, "number")
+    slender: float = declared(0.25, "number")
+    angular: float = declared(1.5, "number")
+    kutta: float = declared(1.0, "number")
+    magnus: float = declared(1.0, "number")
+    added_mass: Vector = declared(ZERO, unit="m^3")
+    added_inertia: Vector = declared(ZERO, unit="m^5")
+    share: float = declared(1.0, "number")
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,6 @@ class Fluid:
 
     name: str
     parts: tuple[DragBox | DragEllipsoid, ...]
-    density: float = field(default=0.0, metadata={"unit": "kg/m^3"})
-    viscosity: float = field(default=0.0, metadata={"unit": "Pa s"})
-    wind: Vector = field(default=ZERO, metadata={"kind": "speed"})
+    density: float = declared(0.0, unit="kg/m^3", least=0.0)
+    viscosity: float = declared(0.0, unit="Pa s", least=0.0)
+    wind: Vector = declared(ZERO, "speed")

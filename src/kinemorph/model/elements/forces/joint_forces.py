@@ -7,12 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
+from kinemorph.model.elements.declared import declaration, declared
 from kinemorph.model.joint import Joint
 from kinemorph.model.parameter import Value
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 
 ONE_AXIS = ("revolute", "prismatic", "helical")  # primitives with one coordinate q and dq/dt = v
+RATIO = "Give the ratio of static to sliding friction, 1 or more."
 Paired: TypeAlias = Value | tuple[Value, Value]  # one number for all joints, or one for rotations and one for slides
 
 
@@ -26,11 +28,11 @@ class TorsionSpring:
 
     name: str
     joint: str
-    stiffness: Value = field(metadata={"kind": "joint stiffness"})
-    rest: Value = field(default=0.0, metadata={"kind": "joint coordinate"})
-    damping: Value = field(default=0.0, metadata={"kind": "joint damping"})
-    curve: tuple[Value, ...] = field(default=(), metadata={"unit": "{curve}"})
-    damping_curve: tuple[Value, ...] = field(default=(), metadata={"unit": "{damping_curve}"})
+    stiffness: Value = field(metadata=declaration("joint stiffness", least=0.0))
+    rest: Value = declared(0.0, "joint coordinate")
+    damping: Value = declared(0.0, "joint damping", least=0.0)
+    curve: tuple[Value, ...] = declared((), unit="{curve}")
+    damping_curve: tuple[Value, ...] = declared((), unit="{damping_curve}")
 
 
 @dataclass(frozen=True)
@@ -48,11 +50,11 @@ class JointFriction:
 
     name: str
     joints: tuple[str, ...] = ()
-    coulomb: Value | None = field(default=None, metadata={"kind": "joint effort"})
-    viscous: Value = field(default=0.0, metadata={"kind": "joint damping"})
-    breakaway: Value = field(default=1.0, metadata={"kind": "number"})
-    stribeck: Paired = field(default=0.1, metadata={"kind": "joint velocity", "pair": True})
-    smoothing: Paired = field(default=1e-3, metadata={"kind": "joint velocity", "pair": True})
+    coulomb: Value | None = declared(None, "joint effort", least=0.0)
+    viscous: Value = declared(0.0, "joint damping", least=0.0)
+    breakaway: Value = declared(1.0, "number", least=1.0, give=RATIO)
+    stribeck: Paired = declared(0.1, "joint velocity", pair=True, above=0.0)
+    smoothing: Paired = declared(1e-3, "joint velocity", pair=True, above=0.0)
 
 
 @dataclass(frozen=True)
@@ -74,13 +76,11 @@ class JointLimits:
 
     name: str
     joints: tuple[str, ...] = ()
-    stiffness: Value | None = field(default=None, metadata={"kind": "joint stiffness"})
-    damping: Value | None = field(default=None, metadata={"kind": "joint damping"})
-    time: float = field(default=0.01, metadata={"kind": "time"})
-    onset: Paired = field(default=1e-3, metadata={"kind": "joint coordinate", "pair": True})
-    give: float | tuple[float, float] = field(
-        default=(0.02, 0.002), metadata={"kind": "joint coordinate", "pair": True}
-    )
+    stiffness: Value | None = declared(None, "joint stiffness", least=0.0)
+    damping: Value | None = declared(None, "joint damping", least=0.0)
+    time: float = declared(0.01, "time", above=0.0)
+    onset: Paired = declared(1e-3, "joint coordinate", pair=True, above=0.0)
+    give: float | tuple[float, float] = declared((0.02, 0.002), "joint coordinate", above=0.0, pair=True)
 
 
 def for_unit(value: Paired, unit: str) -> Value:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from kinemorph.model.body import Vector
 from kinemorph.model.elements.contact.grounds import Plane
+from kinemorph.model.elements.declared import declaration, declared
 from kinemorph.model.parameter import Value
 
 
@@ -22,8 +23,8 @@ class SpringLeg:
 
     name: str
     body: str
-    stiffness: Value = field(metadata={"kind": "stiffness"})
-    length: Value = field(metadata={"kind": "length"})
-    direction: Vector = field(default=(0.0, 0.0, -1.0), metadata={"kind": "number"})
+    stiffness: Value = field(metadata=declaration("stiffness", above=0.0))
+    length: Value = field(metadata=declaration("length", above=0.0))
+    direction: Vector = declared((0.0, 0.0, -1.0), "number")
     ground: Plane = field(default_factory=Plane)
-    point: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
+    point: Vector = declared((0.0, 0.0, 0.0), "length")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from kinemorph.model.body import Vector
+from kinemorph.model.elements.declared import declaration, declared
 from kinemorph.model.parameter import Value
 
 
@@ -30,7 +31,7 @@ class Pull:
     """
 
     name: str
-    stiffness: Value = field(metadata={"kind": "stiffness"})
+    stiffness: Value = field(metadata=declaration("stiffness", least=0.0))
     body: str = ""
-    damping: Value = field(default=0.0, metadata={"kind": "damping"})
-    point: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
+    damping: Value = declared(0.0, "damping", least=0.0)
+    point: Vector = declared((0.0, 0.0, 0.0), "length")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from kinemorph.model.body import Vector
+from kinemorph.model.elements.declared import declaration, declared
 from kinemorph.model.parameter import Value
 
 
@@ -23,11 +24,11 @@ class Spring:
     name: str
     body_a: str
     body_b: str
-    stiffness: Value = field(metadata={"kind": "stiffness"})
-    rest: Value = field(default=0.0, metadata={"kind": "length"})
-    damping: Value = field(default=0.0, metadata={"kind": "damping"})
-    point_a: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
-    point_b: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
+    stiffness: Value = field(metadata=declaration("stiffness", least=0.0))
+    rest: Value = declared(0.0, "length", least=0.0)
+    damping: Value = declared(0.0, "damping", least=0.0)
+    point_a: Vector = declared((0.0, 0.0, 0.0), "length")
+    point_b: Vector = declared((0.0, 0.0, 0.0), "length")
 
 
 @dataclass(frozen=True)
@@ -37,9 +38,9 @@ class Damper:
     name: str
     body_a: str
     body_b: str
-    damping: Value = field(metadata={"kind": "damping"})
-    point_a: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
-    point_b: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
+    damping: Value = field(metadata=declaration("damping", least=0.0))
+    point_a: Vector = declared((0.0, 0.0, 0.0), "length")
+    point_b: Vector = declared((0.0, 0.0, 0.0), "length")
 
 
 @dataclass(frozen=True)
@@ -53,12 +54,12 @@ class Rope:
     name: str
     body_a: str
     body_b: str
-    stiffness: Value = field(metadata={"kind": "stiffness"})
-    rest: Value = field(metadata={"kind": "length"})
-    damping: Value = field(default=0.0, metadata={"kind": "damping"})
-    onset: Value = field(default=0.001, metadata={"kind": "length"})
-    point_a: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
-    point_b: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
+    stiffness: Value = field(metadata=declaration("stiffness", least=0.0))
+    rest: Value = field(metadata=declaration("length", least=0.0))
+    damping: Value = declared(0.0, "damping", least=0.0)
+    onset: Value = declared(0.001, "length", above=0.0)
+    point_a: Vector = declared((0.0, 0.0, 0.0), "length")
+    point_b: Vector = declared((0.0, 0.0, 0.0), "length")
 
 
 @dataclass(frozen=True)
@@ -71,9 +72,9 @@ class Bumper:
     name: str
     body_a: str
     body_b: str
-    stiffness: Value = field(metadata={"kind": "stiffness"})
-    rest: Value = field(metadata={"kind": "length"})
-    damping: Value = field(default=0.0, metadata={"kind": "damping"})
-    onset: Value = field(default=0.001, metadata={"kind": "length"})
-    point_a: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
-    point_b: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
+    stiffness: Value = field(metadata=declaration("stiffness", least=0.0))
+    rest: Value = field(metadata=declaration("length", above=0.0))
+    damping: Value = declared(0.0, "damping", least=0.0)
+    onset: Value = declared(0.001, "length", above=0.0)
+    point_a: Vector = declared((0.0, 0.0, 0.0), "length")
+    point_b: Vector = declared((0.0, 0.0, 0.0), "length")

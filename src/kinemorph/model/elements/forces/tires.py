@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from kinemorph.model.body import Vector
 from kinemorph.model.elements.contact.grounds import Ground, Plane
+from kinemorph.model.elements.declared import declaration, declared
 from kinemorph.model.parameter import Value
 
 
@@ -32,20 +33,20 @@ class Tire:
 
     name: str
     body: str
-    radius: Value = field(metadata={"kind": "length"})
-    stiffness: Value = field(metadata={"kind": "stiffness"})
-    load: Value = field(metadata={"kind": "force"})
-    longitudinal: Value = field(metadata={"kind": "force"})
-    lateral: Value = field(metadata={"kind": "force"})
-    camber: Value = field(default=0.0, metadata={"kind": "force"})
-    damping: Value = field(default=0.0, metadata={"kind": "damping"})
-    crown: Value = field(default=0.0, metadata={"kind": "length"})
-    static: Value = field(default=1.0, metadata={"kind": "number"})
-    kinetic: Value = field(default=0.8, metadata={"kind": "number"})
-    longitudinal_exponent: Value = field(default=0.8, metadata={"kind": "number"})
-    lateral_exponent: Value = field(default=0.8, metadata={"kind": "number"})
-    camber_exponent: Value = field(default=0.8, metadata={"kind": "number"})
-    slow: Value = field(default=1e-3, metadata={"kind": "speed"})
-    axis: Vector = field(default=(0.0, 1.0, 0.0), metadata={"kind": "number"})
-    center: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
+    radius: Value = field(metadata=declaration("length", above=0.0))
+    stiffness: Value = field(metadata=declaration("stiffness", above=0.0))
+    load: Value = field(metadata=declaration("force", above=0.0))
+    longitudinal: Value = field(metadata=declaration("force", above=0.0))
+    lateral: Value = field(metadata=declaration("force", above=0.0))
+    camber: Value = declared(0.0, "force", least=0.0)
+    damping: Value = declared(0.0, "damping", least=0.0)
+    crown: Value = declared(0.0, "length", least=0.0)
+    static: Value = declared(1.0, "number", above=0.0)
+    kinetic: Value = declared(0.8, "number", above=0.0)
+    longitudinal_exponent: Value = declared(0.8, "number", above=0.0)
+    lateral_exponent: Value = declared(0.8, "number", above=0.0)
+    camber_exponent: Value = declared(0.8, "number", above=0.0)
+    slow: Value = declared(1e-3, "speed", above=0.0)
+    axis: Vector = declared((0.0, 1.0, 0.0), "number")
+    center: Vector = declared((0.0, 0.0, 0.0), "length")
     ground: Ground = field(default_factory=Plane)

@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from kinemorph.errors import ModelError
 from kinemorph.model.elements.control.wiring import Names, Numbers, as_names, as_numbers
+from kinemorph.model.elements.declared import declared
 from kinemorph.model.parameter import Value
 
-TIME, ANGLE = ({"kind": kind} for kind in ("time", "angle"))
+MOST_SETTLED = 100_000  # the most steps of coupled maps before a run
 SWING, STEP = math.radians(30.0), math.radians(60.0)  # [rad]: default amplitude, default phase step
 
 
@@ -33,13 +34,13 @@ class Rhythmic:
 
     name: str
     joints: Names = ()
-    amplitude: Numbers = field(default=(SWING,), metadata={"kind": "joint coordinate"})
-    frequency: Numbers = field(default=(0.5,), metadata={"kind": "frequency"})
-    phase_step: Value = field(default=STEP, metadata=ANGLE)
-    offset: Numbers = field(default=(0.0,), metadata={"kind": "joint coordinate"})
-    phases: Numbers = field(default=(), metadata={"kind": "angle"})
-    ramp: float = field(default=1.0, metadata=TIME)
-    initial: Numbers = field(default=(), metadata={"kind": "joint coordinate"})
+    amplitude: Numbers = declared((SWING,), "joint coordinate")
+    frequency: Numbers = declared((0.5,), "frequency")
+    phase_step: Value = declared(STEP, "angle")
+    offset: Numbers = declared((0.0,), "joint coordinate")
+    phases: Numbers = declared((), "angle")
+    ramp: float = declared(1.0, "time", least=0.0)
+    initial: Numbers = declared((), "joint coordinate")
 
     def __post_init__(self) -> None:
         as_names(self, "joints")
@@ -64,14 +65,14 @@ class Serpenoid:
 
     name: str
     joints: Names = ()
-    amplitude: Numbers = field(default=(SWING,), metadata={"kind": "joint coordinate"})
-    frequency: Value = field(default=0.5, metadata={"kind": "frequency"})
-    phase_step: Value = field(default=STEP, metadata=ANGLE)
-    turn: Numbers = field(default=(0.0,), metadata={"kind": "joint coordinate"})
+    amplitude: Numbers = declared((SWING,), "joint coordinate")
+    frequency: Value = declared(0.5, "frequency")
+    phase_step: Value = declared(STEP, "angle")
+    turn: Numbers = declared((0.0,), "joint coordinate")
     layout: Literal["one", "alternating"] = "one"
-    shift: Value = field(default=0.5 * math.pi, metadata=ANGLE)
-    ramp: float = field(default=1.0, metadata=TIME)
-    initial: Numbers = field(default=(), metadata={"kind": "joint coordinate"})
+    shift: Value = declared(0.5 * math.pi, "angle")
+    ramp: float = declared(1.0, "time", least=0.0)
+    initial: Numbers = declared((), "joint coordinate")
 
     def __post_init__(self) -> None:
         as_names(self, "joints")
@@ -127,17 +128,17 @@ class PhaseOscillators:
 
     name: str
     joints: Names = ()
-    amplitude: Numbers = field(default=(SWING,), metadata={"kind": "joint coordinate"})
-    frequency: Numbers = field(default=(0.5,), metadata={"kind": "frequency"})
-    phase_step: Value = field(default=STEP, metadata=ANGLE)
-    offset: Numbers = field(default=(0.0,), metadata={"kind": "joint coordinate"})
-    phases: Numbers = field(default=(), metadata={"kind": "angle"})
+    amplitude: Numbers = declared((SWING,), "joint coordinate")
+    frequency: Numbers = declared((0.5,), "frequency")
+    phase_step: Value = declared(STEP, "angle")
+    offset: Numbers = declared((0.0,), "joint coordinate")
+    phases: Numbers = declared((), "angle")
     network: Literal["chain", "ring", "all"] = "chain"
-    coupling: Value = field(default=4.0, metadata={"kind": "rate"})
-    adapt: Value = field(default=0.0, metadata={"kind": "frequency"})
-    rate: Value = field(default=8.0, metadata={"kind": "frequency"})
-    start: Numbers = field(default=(), metadata={"kind": "angle"})
-    initial: Numbers = field(default=(), metadata={"kind": "joint coordinate"})
+    coupling: Value = declared(4.0, "rate", least=0.0)
+    adapt: Value = declared(0.0, "frequency", least=0.0)
+    rate: Value = declared(8.0, "frequency", above=0.0)
+    start: Numbers = declared((), "angle")
+    initial: Numbers = declared((), "joint coordinate")
 
     def __post_init__(self) -> None:
         as_names(self, "joints")
@@ -166,18 +167,24 @@ class CoupledMaps:
     name: str
     joints: Names = ()
     map: Literal["logistic", "tent", "sine", "cubic"] = "logistic"
-    r: Numbers = field(default=(3.9,), metadata={"kind": "number"})
+    r: Numbers = declared((3.9,), "number")
     coupling: Literal["ring", "chain", "global"] = "global"
-    epsilon: Numbers = field(default=(0.3,), metadata={"kind": "number"})
-    every: float = field(default=0.5, metadata=TIME)
-    amplitude: Numbers = field(default=(SWING,), metadata={"kind": "joint coordinate"})
-    offset: Numbers = field(default=(0.0,), metadata={"kind": "joint coordinate"})
+    epsilon: Numbers = declared(
+        (0.3,),
+        "number",
+        least=0.0,
+        most=1.0,
+        give="Give 0 where each map follows its own value, up to 1 where all follow their mean.",
+    )
+    every: float = declared(0.5, "time", above=0.0)
+    amplitude: Numbers = declared((SWING,), "joint coordinate")
+    offset: Numbers = declared((0.0,), "joint coordinate")
     interpolation: Literal["half-cosine", "spline"] = "half-cosine"
     seed: int = 0
-    start: Numbers = field(default=(), metadata={"kind": "number"})
-    settle: int = 5000
-    ramp: float = field(default=1.0, metadata=TIME)
-    initial: Numbers = field(default=(), metadata={"kind": "joint coordinate"})
+    start: Numbers = declared((), "number", least=0.0, most=1.0)
+    settle: int = declared(5000, least=0, most=MOST_SETTLED)
+    ramp: float = declared(1.0, "time", least=0.0)
+    initial: Numbers = declared((), "joint coordinate")
 
     def __post_init__(self) -> None:
         as_names(self, "joints")

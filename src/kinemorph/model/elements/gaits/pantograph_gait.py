@@ -7,6 +7,7 @@ from typing import Literal
 
 from kinemorph.model.elements.control.references import as_rows
 from kinemorph.model.elements.control.wiring import Names, Numbers, as_names, as_numbers
+from kinemorph.model.elements.declared import declared
 from kinemorph.model.parameter import Value
 
 
@@ -40,14 +41,14 @@ class PantographGait:
         default=((0.5, -0.5, 1.0), (1.0, 0.5, 1.0), (0.5, 0.5, 0.0), (2.0, -0.5, 0.0)),
         metadata={"kinds": ("time", "number", "number")},
     )
-    starts: Numbers = field(default=(0.0,), metadata={"kind": "time"})
-    settle: float = field(default=1.0, metadata={"kind": "time"})
-    feet: tuple[Numbers, ...] = field(default=((0.45, 0.0),), metadata={"kind": "length"})
-    strides: tuple[Numbers, ...] = field(default=((0.0, 0.1),), metadata={"kind": "length"})
-    height: Value = field(default=0.24, metadata={"kind": "length"})
-    lift: Value = field(default=0.04, metadata={"kind": "length"})
-    offset: Value = field(default=0.05, metadata={"kind": "length"})
-    ratio: Value = field(default=4.0, metadata={"kind": "number"})
+    starts: Numbers = declared((0.0,), "time")
+    settle: float = declared(1.0, "time", least=0.0)
+    feet: tuple[Numbers, ...] = declared(((0.45, 0.0),), "length")
+    strides: tuple[Numbers, ...] = declared(((0.0, 0.1),), "length")
+    height: Value = declared(0.24, "length", above=0.0)
+    lift: Value = declared(0.04, "length", least=0.0)
+    offset: Value = declared(0.05, "length", above=0.0)
+    ratio: Value = declared(4.0, "number", above=1.0)
     trigonometry: Literal["exact", "polynomial"] = "polynomial"
 
     def __post_init__(self) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from kinemorph.errors import ModelError, Problem
 from kinemorph.model.elements.control.references import as_rows
 from kinemorph.model.elements.control.wiring import Names, Numbers, as_names
+from kinemorph.model.elements.declared import declaration, declared
 from kinemorph.model.parameter import Parameter, Value
 
 
@@ -26,9 +27,9 @@ class TorqueSpline:
 
     name: str
     drives: Names
-    coefficients: tuple[Numbers, ...] = field(metadata={"unit": "{out}", "rows": True})
-    duration: Value = field(default=1.0, metadata={"kind": "time"})
-    degree: int = 3
+    coefficients: tuple[Numbers, ...] = field(metadata=declaration(unit="{out}", rows=True))
+    duration: Value = declared(1.0, "time", above=0.0)
+    degree: int = declared(3, least=0)
 
     def __post_init__(self) -> None:
         as_names(self, "drives")
@@ -44,7 +45,7 @@ class TorqueSpline:
         """
         if not isinstance(count, int) or count < 1:
             what = f"count is {count!r}; expected a whole number of at least 1"
-            raise ModelError(Problem("element", name, what, "Correct it.", "count"))
+            raise ModelError(Problem("element", name, what, "Give 1 or more, or leave `count` out.", "count"))
         targets = (drives,) if isinstance(drives, str) else tuple(drives)
         rows = tuple(tuple(Parameter(f"{name}.{target}.{k}", value) for k in range(count)) for target in targets)
         return cls(name, targets, rows, duration, degree)

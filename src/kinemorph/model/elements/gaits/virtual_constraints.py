@@ -10,6 +10,7 @@ import numpy as np
 from kinemorph.algebra.tables import lookup, spline_basis
 from kinemorph.model.elements.control.references import as_rows
 from kinemorph.model.elements.control.wiring import Names, Numbers, as_names, as_numbers
+from kinemorph.model.elements.declared import declaration, declared
 from kinemorph.model.parameter import Parameter, Value
 
 
@@ -39,15 +40,15 @@ class VirtualConstraints:
 
     name: str
     joints: Names
-    coefficients: tuple[Numbers, ...] = field(metadata={"kind": "joint coordinate", "rows": True})
+    coefficients: tuple[Numbers, ...] = field(metadata=declaration("joint coordinate", rows=True))
     phase: Names
-    weights: Numbers = field(default=(1.0,), metadata={"unit": "rad/{signal}"})
-    start: Value = field(default=0.0, metadata={"kind": "angle"})
-    end: Value = field(default=1.0, metadata={"kind": "angle"})
+    weights: Numbers = declared((1.0,), unit="rad/{signal}")
+    start: Value = declared(0.0, "angle")
+    end: Value = declared(1.0, "angle")
     drives: Names = ()
     control: Literal["linearization", "pd"] = "linearization"
-    kp: Numbers = field(default=(400.0,), metadata={"unit": "{gain}"})
-    kd: Numbers = field(default=(40.0,), metadata={"unit": "{gain} s"})
+    kp: Numbers = declared((400.0,), unit="{gain}")
+    kd: Numbers = declared((40.0,), unit="{gain} s")
 
     def __post_init__(self) -> None:
         as_names(self, "joints", "phase", "drives")

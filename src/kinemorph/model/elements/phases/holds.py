@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from kinemorph.model.body import Vector
+from kinemorph.model.elements.declared import declared
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Hold:
 
     name: str
     body: str
-    point: Vector = field(default=(0.0, 0.0, 0.0), metadata={"kind": "length"})
+    point: Vector = declared((0.0, 0.0, 0.0), "length")
     axes: str = "xyz"
     along: str = "world"
     normal: str = "z"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from kinemorph.model.elements.control.wiring import Names, Numbers, as_names, as_numbers
+from kinemorph.model.elements.declared import declared
 
 
 @dataclass(frozen=True)
@@ -27,8 +28,8 @@ class Integral:
     name: str
     signals: Names
     of: Literal["value", "square", "magnitude"] = "value"
-    weights: Numbers = field(default=(1.0,), metadata={"unit": "{own}/({signal} s)"})
-    start: float = field(default=0.0, metadata={"unit": "{own}"})
+    weights: Numbers = declared((1.0,), unit="{own}/({signal} s)")
+    start: float = declared(0.0, unit="{own}")
     unit: str = ""
     times: Names = ()
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from kinemorph.model.body import Vector
+from kinemorph.model.elements.declared import declared
 
-TIME, LENGTH, ACCELERATION, RATE = ({"kind": kind} for kind in ("time", "length", "acceleration", "rate"))
-FORCE, TORQUE = {"kind": "force"}, {"kind": "torque"}
+TURNS = "Give the encoder's turns per turn of the joint."
 NONE = (0.0, 0.0, 0.0)
 
 
@@ -24,9 +24,9 @@ class Sensor:
     """The fields that all sensors have; see the top of this file."""
 
     name: str = field(kw_only=False)
-    every: float | None = field(default=None, metadata=TIME)
-    phase: float = field(default=0.0, metadata=TIME)
-    delay: float = field(default=0.0, metadata=TIME)
+    every: float | None = declared(None, "time", above=0.0)
+    phase: float = declared(0.0, "time", least=0.0)
+    delay: float = declared(0.0, "time", least=0.0)
     seed: int = 0
 
 
@@ -40,11 +40,11 @@ class Encoder(Sensor):
     """
 
     joint: str
-    counts: float = field(default=0.0, metadata={"kind": "number"})
-    ratio: float = field(default=1.0, metadata={"kind": "number"})
-    resolution: float = field(default=0.0, metadata={"kind": "joint coordinate"})
-    offset: float = field(default=0.0, metadata={"kind": "joint coordinate"})
-    noise: float = field(default=0.0, metadata={"kind": "joint coordinate"})
+    counts: float = declared(0.0, "number", least=0.0)
+    ratio: float = declared(1.0, "number", above=0.0, give=TURNS)
+    resolution: float = declared(0.0, "joint coordinate", least=0.0)
+    offset: float = declared(0.0, "joint coordinate")
+    noise: float = declared(0.0, "joint coordinate", least=0.0)
 
     @property
     def step(self) -> float:
@@ -62,14 +62,14 @@ class IMU(Sensor):
     """
 
     body: str
-    accelerometer_noise: float = field(default=0.0, metadata=ACCELERATION)
-    accelerometer_bias: Vector = field(default=NONE, metadata=ACCELERATION)
-    accelerometer_walk: float = field(default=0.0, metadata={"unit": "m/s^2", "per": ("s", 0.5)})
-    accelerometer_range: float = field(default=math.inf, metadata=ACCELERATION)
-    gyroscope_noise: float = field(default=0.0, metadata=RATE)
-    gyroscope_bias: Vector = field(default=NONE, metadata=RATE)
-    gyroscope_walk: float = field(default=0.0, metadata={"unit": "rad/s", "per": ("s", 0.5)})
-    gyroscope_range: float = field(default=math.inf, metadata=RATE)
+    accelerometer_noise: float = declared(0.0, "acceleration", least=0.0)
+    accelerometer_bias: Vector = declared(NONE, "acceleration")
+    accelerometer_walk: float = declared(0.0, unit="m/s^2", per=("s", 0.5), least=0.0)
+    accelerometer_range: float = declared(math.inf, "acceleration", above=0.0)
+    gyroscope_noise: float = declared(0.0, "rate", least=0.0)
+    gyroscope_bias: Vector = declared(NONE, "rate")
+    gyroscope_walk: float = declared(0.0, unit="rad/s", per=("s", 0.5), least=0.0)
+    gyroscope_range: float = declared(math.inf, "rate", above=0.0)
 
 
 @dataclass(frozen=True)
@@ -83,12 +83,12 @@ class ForceTorqueSensor(Sensor):
 
     joint: str
     frame: str = field(default="", kw_only=True)
-    force_noise: float = field(default=0.0, metadata=FORCE)
-    force_bias: Vector = field(default=NONE, metadata=FORCE)
-    force_range: float = field(default=math.inf, metadata=FORCE)
-    torque_noise: float = field(default=0.0, metadata=TORQUE)
-    torque_bias: Vector = field(default=NONE, metadata=TORQUE)
-    torque_range: float = field(default=math.inf, metadata=TORQUE)
+    force_noise: float = declared(0.0, "force", least=0.0)
+    force_bias: Vector = declared(NONE, "force")
+    force_range: float = declared(math.inf, "force", above=0.0)
+    torque_noise: float = declared(0.0, "torque", least=0.0)
+    torque_bias: Vector = declared(NONE, "torque")
+    torque_range: float = declared(math.inf, "torque", above=0.0)
 
 
 @dataclass(frozen=True)
@@ -100,8 +100,8 @@ class ContactSwitch(Sensor):
     """
 
     signal: str
-    threshold: float = field(default=0.0, metadata={"unit": "{signal}"})
-    hysteresis: float = field(default=0.0, metadata={"unit": "{signal}"})
+    threshold: float = declared(0.0, unit="{signal}")
+    hysteresis: float = declared(0.0, unit="{signal}", least=0.0)
 
 
 @dataclass(frozen=True)
@@ -118,8 +118,8 @@ class Probe(Sensor):
 
     body: str
     quantity: Literal["position", "velocity", "acceleration", "orientation", "rate"] = "position"
-    point: Vector = field(default=NONE, metadata=LENGTH)
-    noise: float = field(default=0.0, metadata={"unit": "{own}"})
+    point: Vector = declared(NONE, "length")
+    noise: float = declared(0.0, unit="{own}", least=0.0)
     axes: Literal["world", "own"] = "world"
 
 
@@ -131,7 +131,7 @@ class Meter(Sensor):
     """
 
     signal: str
-    noise: float = field(default=0.0, metadata={"unit": "{signal}"})
+    noise: float = declared(0.0, unit="{signal}", least=0.0)
 
 
 @dataclass(frozen=True)
@@ -145,4 +145,4 @@ class MassCenter(Sensor):
 
     body: str = "world"
     quantity: Literal["position", "velocity"] = "position"
-    noise: float = field(default=0.0, metadata={"unit": "{own}"})
+    noise: float = declared(0.0, unit="{own}", least=0.0)

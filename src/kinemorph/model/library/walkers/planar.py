@@ -42,7 +42,7 @@ def above_zero(owner: str, **numbers: float) -> None:
     """Raises ModelError for the first of these numbers that is not finite and above 0."""
     for name, number in numbers.items():
         if not 0.0 < number < math.inf:
-            raise ModelError(f"{owner}: {name} is {number:g}, expected a finite number above 0. Correct it.")
+            raise ModelError(f"{owner}: {name} is {number:g}, expected a finite number above 0. Give one.")
 
 
 def sliding(builder: RobotBuilder, body: str, prefix: str = "") -> None:

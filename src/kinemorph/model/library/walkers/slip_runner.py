@@ -34,7 +34,7 @@ def slip_runner(
     """
     above_zero("slip_runner", mass=mass, stiffness=stiffness, length=length)
     if not 0.0 < attack < math.pi:
-        raise ModelError(f"slip_runner: attack is {attack:g} rad, expected an angle between 0 and pi. Correct it.")
+        raise ModelError(f"slip_runner: attack is {attack:g} rad, expected an angle between 0 and pi. Give 1.2, say.")
     m, k = Parameter("m", mass, "kg", "m"), Parameter("k", stiffness, "N/m", "k")
     l, angle = Parameter("l", length, "m", "l"), Parameter("attack", attack, "rad", r"\alpha")
     builder = RobotBuilder("slip_runner", gravity=planet()).add(bob("hip", m, 0.1 * length))

@@ -86,7 +86,7 @@ def _row(cells: Sequence[str], columns: tuple[str, ...] | None, number: int) -> 
         )
     wrong = next((cell for cell in cells[2:] if not _is_number(cell) or not math.isfinite(float(cell))), None)
     if wrong is not None:
-        raise ParseError(f"line {number}: {wrong!r} is not a finite number. Correct it.")
+        raise ParseError(f"line {number}: {wrong!r} is not a finite number. Write one, such as 0.105.")
     a, b = (int(name) if name.isdecimal() else name for name in cells[:2])
     values = [float(cell) for cell in cells[2:]]
     if len(values) >= 12:
