@@ -60,6 +60,8 @@ def rendered(parts: Iterable[Any], stream: IO[str]) -> str:
         if isinstance(part, Grid) and part.title:
             console.print(part.title, style="bold")
         console.print(part.for_terminal() if isinstance(part, (Grid, Facts)) else part)
+        if isinstance(part, Grid) and part.note:
+            console.print(part.note)
     buffer: Any = console.file
     lines = [line.rstrip() for line in buffer.getvalue().splitlines()]
     return "\n".join(lines) + "\n"
