@@ -139,7 +139,7 @@ def test_doctor_finds_this_installation() -> None:
     assert data["ok"] and data["llvm"]["simd_bits"] in (64, 128, 256, 512)
     assert {row["backend"] for row in data["self_test"]} == set(runnable_backends())
     text = run("doctor").stdout
-    assert "SIMD" in text and "self-test" in text
+    assert "SIMD" in text and "Self-test" in text
 
 
 def test_doctor_lists_the_packages_of_every_extra_for_users() -> None:

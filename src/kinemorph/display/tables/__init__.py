@@ -3,8 +3,7 @@
 system_sheet       what a system has to show, and what the command `info` adds to it
 element_tables     its elements: what they act on, their data, what drives what
 phase_tables       its phases and edges
-summaries          functions as plain data
-robot_tables       the data of `summaries` as tables for a terminal
+summaries          functions as plain data and as a table
 run_summaries      runs as plain data; `run_tables` makes tables of them
 assembly_tables    matrices and lists of an assembly
 report_checks      the rows of a report that no longer hold

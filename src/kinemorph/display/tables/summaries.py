@@ -15,6 +15,7 @@ from kinemorph.deriving.function_names import FRAME_FUNCTIONS, FUNCTIONS, IMPACT
 from kinemorph.display.faces.grid import Data as Data
 from kinemorph.errors import KinemorphError
 from kinemorph.mechanics.recursions.kinematics import REFERENCES
+from kinemorph.sheet import Field, Table, shown
 from kinemorph.words import did_you_mean
 
 
@@ -106,6 +107,26 @@ def function_summary(function: CompiledFunction) -> Data:
         "op_counts": dict(program.op_counts),
         "backend": function.backend,
     }
+
+
+def function_table(rows: Sequence[Data]) -> Table:
+    """The table of functions, from the data of `timed`."""
+    cells = [
+        (
+            row["function"],
+            [f"{name} {_sizes(shape)}" for name, shape in row["inputs"].items()],
+            [_sizes(shape) for shape in row["outputs"].values()],
+            *(row["ops"], row["flops"], 1e3 * row["build_seconds"], 1e3 * row["compile_seconds"]),
+        )
+        for row in rows
+    ]
+    times = (Field("", "graph", "ms", ".1f"), Field("", "compile", "ms", ".1f"))
+    columns = (*shown("function", "inputs", "output"), *shown("ops", "flops", form=5), *times)
+    return Table("", columns, cells)
+
+
+def _sizes(shape: Sequence[int]) -> str:
+    return "x".join(map(str, shape)) or "1"
 
 
 def _shape(port: Port) -> list[int]:
