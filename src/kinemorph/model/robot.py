@@ -125,7 +125,7 @@ class Robot(Shown):
 
     def sheet(self) -> Sheet:
         """Its sizes, the tables of its bodies, joints, couplings, frames and parameters, and its picture."""
-        from kinemorph.model.robot_sheet import robot_sheet
+        from kinemorph.model.sheets.robot_sheet import robot_sheet
 
         return robot_sheet(self)
 

@@ -21,7 +21,7 @@ def info(
     from kinemorph.display.faces.terminal import parts_of
     from kinemorph.display.tables.system_sheet import info_sheet
     from kinemorph.model.library.choosing import choose, signatures
-    from kinemorph.model.robot_sheet import LINE, robot_line
+    from kinemorph.model.sheets.robot_sheet import LINE, robot_line
     from kinemorph.sheet import Field, Sheet, Table
 
     if robot is None:

@@ -15,12 +15,12 @@ TONES = {"note": None, "text": None, "warning": "bad", "success": "good"}
 COLORS = {"green": "good", "yellow": "doubt", "bold red": "bad"}
 
 
-def card_of_sheet(sheet: sheets.Sheet, *more: str) -> str:
+def card_of_sheet(sheet: sheets.Sheet, *more: str, picture: str = "") -> str:
     """The card of a sheet: facts in a line, what it comes to, then the rest beside the picture of a robot.
 
-    `more` is HTML of parts that follow.
+    `more` is HTML of parts that follow, `picture` that of another picture.
     """
-    words, facts, parts, picture = Words(), [], [], ""
+    words, facts, parts = Words(), [], []
     for part in sheet.parts:
         if isinstance(part, sheets.Pose):
             drawn = robot_picture(part.model, part.q)

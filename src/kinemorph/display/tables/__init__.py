@@ -7,5 +7,5 @@ summaries          functions as plain data and as a table
 run_summaries      runs as plain data; `run_tables` makes tables of them
 assembly_tables    matrices and lists of an assembly
 report_checks      the rows of a report that no longer hold
-assembly_reports, file_reports, gait_reports, loop_reports   the data and tables of one command each
+file_reports, gait_reports, loop_reports   the data and tables of one command each
 """

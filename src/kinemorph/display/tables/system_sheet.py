@@ -15,8 +15,8 @@ from kinemorph.formats import FORMATS
 from kinemorph.formats.loading import Examination
 from kinemorph.model.conventions.statement import convention_table, conventions
 from kinemorph.model.parameter import parameters_of
-from kinemorph.model.robot_sheet import Row, body_parts, named_parts, robot_data, robot_facts
 from kinemorph.model.run_plans import RunPlan
+from kinemorph.model.sheets.robot_sheet import Row, body_parts, named_parts, robot_data, robot_facts
 from kinemorph.model.system import Settings, System
 from kinemorph.sheet import Data, Facts, Field, Note, Part, Pose, Sheet, Table, shown
 

@@ -130,7 +130,7 @@ def _show_models(
     as_json: bool,
 ) -> None:
     """Shows one or several models; `state` has the configuration of a single one, `graph` is the file for its graph."""
-    from kinemorph.model.robot_sheet import CUT, LINE, robot_line
+    from kinemorph.model.sheets.robot_sheet import CUT, LINE, robot_line
     from kinemorph.sheet import Data, Facts, Field, Sheet
 
     for name in names[1:]:

@@ -11,7 +11,7 @@ from kinemorph.display.faces.languages.words import Words
 from kinemorph.display.reports.subject import Subject
 from kinemorph.display.tables.system_sheet import FREE, system_facts
 from kinemorph.model.parameter import parameters_of
-from kinemorph.model.robot_sheet import named_parts
+from kinemorph.model.sheets.robot_sheet import named_parts
 from kinemorph.sheet import Facts, Field
 
 LONGEST_ROW = 7  # joints from the world to a tip in a tree from left to right; longer ones grow downward

@@ -6,7 +6,7 @@ from kinemorph.display.faces.blocks import written
 from kinemorph.display.faces.document import Section
 from kinemorph.display.faces.languages.words import Words
 from kinemorph.display.reports.subject import Subject
-from kinemorph.model.robot_sheet import body_parts
+from kinemorph.model.sheets.robot_sheet import body_parts
 
 
 def chapter(subject: Subject, words: Words) -> Section | None:
