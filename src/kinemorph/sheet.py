@@ -21,7 +21,8 @@ from kinemorph.frozen import dataclass
 
 Tone = Literal["text", "note", "warning", "success"]
 # how a value is written: significant digits, a format such as ".1e" or ".2%", or the words for its values; a text is a
-# "name", which stays as it is, a "word" or "sentence", which are translated
+# "name", "code" or "unit", which stay as they are, or a "word" or "sentence", which are translated. A list of numbers
+# is a vector, another list is written with commas
 Form: TypeAlias = int | str | Mapping[Any, str]
 
 STABILITY = {True: "stable", False: "not stable", None: "not decided by linear equations"}
@@ -78,7 +79,7 @@ QUANTITIES = {
         Field("modal_mass", "modal mass", "", 6),
         Field("name", "coordinate", form="name"),
         Field("value", "value", form=10),
-        Field("unit", "unit", form="name"),
+        Field("unit", "unit", form="unit"),
         Field("stable", "stability", form=STABILITY),
         Field("iterations", "iterations"),
         Field("message", "", form="sentence"),
@@ -118,6 +119,11 @@ def fields(keys: str, **heads: str) -> tuple[Field, ...]:
 def named(keys: str, form: Form = 5) -> tuple[Field, ...]:
     """Fields whose keys are also what people read."""
     return tuple(Field(key, key.replace("_", " "), "", form) for key in keys.split())
+
+
+def shown(*heads: Text, form: Form = "name") -> tuple[Field, ...]:
+    """Fields of one form that are for people only."""
+    return tuple(Field("", head, form=form) for head in heads)
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +188,7 @@ class Verdict:
 
 @dataclass(frozen=True, eq=False)
 class Pose:
-    """A picture of a robot or system at a configuration `q`, shape (nq,)."""
+    """A picture of a robot or system at a configuration `q`, shape (nq,); None: where its runs begin."""
 
     model: Any
     q: Any

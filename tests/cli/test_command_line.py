@@ -68,7 +68,7 @@ def test_info_agrees_with_the_robot(name: str) -> None:
     assert [joint["name"] for joint in data["joints"]] == list(robot.joint_names)
     assert data["mass"] == pytest.approx(robot.total_mass)
     text = run("info", name).stdout
-    for word in (robot.name, *robot.body_names, *robot.joint_names, "conventions"):
+    for word in (robot.name, *robot.body_names, *robot.joint_names, "Conventions"):
         assert word in text
 
 
@@ -87,12 +87,14 @@ def test_info_tells_the_axes_of_joints_with_several_turns(tmp_path: Path) -> Non
     assert (ball["order"], ball["axis"], ball["axis2"]) == ("zxz", None, None)
     assert (cross["order"], cross["axis"], cross["axis2"]) == (None, [0, 0, 1], [1, 0, 0])
     text = run("info", str(tmp_path / "r.toml")).stdout
-    assert re.search(r"ball .*zxz", text) and re.search(r"cross .*0 0 1, 1 0 0", text)
+    assert re.search(r"ball .*zxz", text) and re.search(r"cross .*\(0, 0, 1\), \(1, 0, 0\)", text)
 
 
 def test_info_of_a_loop_speaks_of_the_cut_tree() -> None:
     told = run("info", "four_bar").stdout
-    assert "3 dof of the cut tree, 1 loop" in told and "1 with loops closed, 2 of 5 rows are independent" in told
+    for fact in ("of the cut tree +3", "loops +1", "with loops closed +1", "independent constraint rows +2 of 5"):
+        assert re.search(fact, told), fact
+    assert "The last joint of this table closes a loop and has no coordinate" in told
     assert "point.z, parallel.x, parallel.y" in told
     assert parsed("info", "four_bar")["mobility"]["independent"] == ["q1"]
     assert parsed("info", "puma")["mobility"] is None
@@ -137,7 +139,7 @@ def test_doctor_finds_this_installation() -> None:
     assert data["ok"] and data["llvm"]["simd_bits"] in (64, 128, 256, 512)
     assert {row["backend"] for row in data["self_test"]} == set(runnable_backends())
     text = run("doctor").stdout
-    assert "SIMD" in text and "self-test" in text
+    assert "SIMD" in text and "Self-test" in text
 
 
 def test_doctor_lists_the_packages_of_every_extra_for_users() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -73,7 +74,7 @@ def test_warnings_of_a_file_go_to_stderr_with_file_and_line(folder: Path) -> Non
     assert result.exit_code == 0
     (line,) = result.stderr.splitlines()
     assert line.startswith("warning: doubtful.urdf:3: link 'b': ") and line.endswith("[triangle]")
-    assert "1 warning" in result.stdout
+    assert re.search(r"file +doubtful.urdf\nformat +URDF\nwarnings +1\n", result.stdout)
 
 
 def test_warnings_of_a_file_are_told_once_a_day(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -446,14 +447,13 @@ def test_info_shows_elements_with_what_they_act_on(folder: Path) -> None:
     shown = run("info", "mine.toml").stdout
     for words in (
         "at the start",
-        "kp 3",
         "q.elbow",
         "joint limits",
         "world, forearm",
-        "stiffness 40 N/m, rest 1 m",
-        "command [N m] from hold",
     ):
         assert words in shown
+    for row in (r"cord +stiffness +40 +N/m", r"  rest +1 +m", r"hold +kp +3\n", r"hold +command \[N m\] +motor"):
+        assert re.search(row, shown), row
     rows = {row["name"]: row for row in json.loads(run("info", "mine.toml", "--json").stdout)["elements"]}
     assert rows["motor"]["inputs"] == [{"name": "command", "unit": "N m", "from": "hold"}]
     assert rows["stops"]["acts_on"] == ["shoulder"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -45,7 +46,8 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_model_is_told_in_short_and_how_to_see_it() -> None:
     result = run("show", "four_bar")
     assert result.exit_code == 0
-    assert all(word in result.stdout for word in ("four_bar", "3 of the cut tree, 1 loop", "2.3 kg", "revolute"))
+    for fact in ("four_bar", "of the cut tree +3", "loops +1", "2.3 kg", "revolute"):
+        assert re.search(fact, result.stdout), fact
     assert all(option in result.stderr for option in ("--open", "--html four_bar.html", "--view", "--png"))
     quiet = run("show", "four_bar", "--json")
     assert quiet.stderr == "" and json.loads(quiet.stdout)["files"] == []

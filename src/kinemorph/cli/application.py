@@ -239,17 +239,19 @@ def _options(
 # ── printing ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def put(data: Any, as_json: bool, tables: Callable[[Any], list[Any]] | None = None) -> None:
-    """Prints data to stdout: as JSON, or as the tables that the function `tables` makes of the data.
+def put(data: Any, as_json: bool, tables: Callable[[Any], Any] | None = None) -> None:
+    """Prints data to stdout: as JSON, or as the tables or the sheet that the function `tables` makes of the data.
 
     A sheet needs no such function.
     """
     from kinemorph.display.faces.terminal import parts_of, rendered
+    from kinemorph.sheet import Sheet
 
     if as_json:
         text = json.dumps(data.data() if tables is None else data, indent=2, allow_nan=False) + "\n"
     else:
-        text = rendered(parts_of(data) if tables is None else tables(data), sys.stdout)
+        found = data if tables is None else tables(data)
+        text = rendered(parts_of(found) if isinstance(found, Sheet) else found, sys.stdout)
     out(text)
 
 

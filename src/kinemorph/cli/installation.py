@@ -16,6 +16,7 @@ from kinemorph.codegen.backends.llvm.engine import llvm_target
 from kinemorph.codegen.building.self_test import self_test
 from kinemorph.disk_cache import LIMIT, OFF, VARIABLE, CodeCache, cache_folder
 from kinemorph.display.browsers import graphical_browser
+from kinemorph.sheet import Facts, Field, Sheet, Table, shown
 
 Data = dict[str, Any]
 
@@ -76,6 +77,59 @@ def installation() -> Data:
         "self_test": test,
         "ok": all(core.values()) and not old and all(row["passed"] for row in test),
     }
+
+
+def installation_sheet(data: Data) -> Sheet:
+    """The data of `installation`: versions, the compiler, the cache, optional packages and the self-test."""
+    llvm = data["llvm"]
+    lines = {
+        "python": f"{data['python']}  {data['executable']}",
+        "platform": data["platform"],
+        **{package: version or "missing" for package, version in data["core"].items()},
+        "llvm": llvm.get("problem") or llvm["version"],
+    }
+    if "problem" not in llvm:
+        fused = ", fused multiply-add" if llvm["fma"] else ""
+        lines["target"] = f"{llvm['cpu']}, {llvm['triple']}"
+        lines["SIMD width"] = f"{llvm['simd_bits']} bit, {llvm['simd_doubles']} doubles{fused}"
+    lines["cache"] = _cache_line(data["cache"])
+    lines["browser"] = data["browser"] or "no graphical browser: replays are written but not opened"
+    extras = [
+        (row["package"], row["version"] or "missing", row["purpose"], "" if row["version"] else row["install"])
+        for row in data["extras"]
+    ]
+    tests = [(row["backend"], row["passed"], row["note"], 1e3 * row["seconds"]) for row in data["self_test"]]
+    verdict = {True: "passed", False: "failed"}
+    columns = (*shown("backend"), *shown("verdict", form=verdict), *shown("note"), Field("", "time", "ms", ".0f"))
+    heads = (*shown("optional package"), *shown("version", form="word"), *shown("for", "install"))
+    parts = (
+        _facts(lines),
+        Table("", heads, extras, "Optional packages"),
+        Table("", columns, tests, "Self-test: compile and run a tiny program"),
+    )
+    return Sheet("Installation of kinemorph", data["kinemorph"], parts)
+
+
+def cleared_sheet(data: Data) -> Sheet:
+    """The data of `clear_cache`: what was removed, and the cache after that."""
+    removed = f"{data['removed_files']} files, {_megabytes(data['removed_bytes'])}"
+    return Sheet("Cache of", "compiled code", [_facts({"removed": removed, "cache": _cache_line(data)})])
+
+
+def _facts(lines: dict[str, str]) -> Facts:
+    return Facts([(Field("", head, form="name"), text) for head, text in lines.items()])
+
+
+def _cache_line(data: Data) -> str:
+    """The cache: `folder: 12 programs, 1.3 MB of at most 512 MB`, or why it cannot be used."""
+    if not data["usable"]:
+        return f"{data['folder']}: {data['problem']}" if data["folder"] else str(data["problem"])
+    amount = f"{data['files']} programs, {_megabytes(data['bytes'])} of at most {_megabytes(data['limit'])}"
+    return f"{data['folder']}: {amount}"
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 2**20:.3g} MB"
 
 
 def _version(package: str) -> str | None:

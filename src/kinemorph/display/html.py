@@ -25,7 +25,7 @@ FONT = "font-family:system-ui,-apple-system,'Segoe UI',sans-serif;font-size:13px
 FRAME = "border:1px solid rgba(128,128,128,.35);border-radius:8px;padding:10px 14px;max-width:980px;overflow-x:auto"
 FAINT = "opacity:.68"
 RULE = "border-bottom:1px solid rgba(128,128,128,.3)"
-CELL = "text-align:left;vertical-align:top;padding:1px 10px 1px 0;background:none;border:none;max-width:34em"
+CELL = "text-align:left;vertical-align:top;padding:1px 10px 1px 0;background:none;border:none"
 TABLE = "border-collapse:collapse;border:none;margin:0;font-size:12px"
 TILE = "border-radius:6px;background:#fff;max-width:100%;height:auto"
 
@@ -63,12 +63,19 @@ def picture_of(source: str, width: int, says: str) -> str:
 
 
 def table(
-    title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, count: int | None = None, folded: bool = False
+    title: str,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    count: int | None = None,
+    folded: bool = False,
+    below: str = "",
 ) -> str:
     """The HTML of a table: its first MOST_ROWS rows, and how many more there are. Cells are HTML, not plain text.
 
     `count`    the number of all rows, where `rows` has only the first of them
     `folded`   shows only the title until it is clicked
+    `below`    HTML below the table, such as a note
     """
     if not rows:
         return ""
@@ -80,12 +87,12 @@ def table(
     if hidden > 0:
         body += f'<tr><td colspan="{len(columns)}" style="{CELL};{FAINT}">... and {hidden:,} more</td></tr>'
     inside = f'<table style="{TABLE}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
-    return section(title, inside, folded=folded, count=total)
+    return section(title, inside + below, folded=folded, count=None if below else total)
 
 
 def _wrapping(cell: str) -> str:
-    """The CSS that keeps a short cell on one line; empty for a long cell, which may be broken into lines."""
-    return "" if len(cell) > SHORT else ";white-space:nowrap"
+    """The CSS that keeps a short cell on one line; a long cell may be broken into lines."""
+    return ";max-width:34em" if len(cell) > SHORT else ";white-space:nowrap"
 
 
 def section(title: str, inside: str, *, folded: bool = False, count: int | None = None) -> str:

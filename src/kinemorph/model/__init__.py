@@ -3,6 +3,7 @@
 body, joint, shapes    the parts of a robot; `meshes` reads mesh files
 robot                  a robot: bodies, joints, loops, frames, couplings, gravity
 system                 a robot with elements and settings
+sheets/                what robots, assemblies and module types have to show
 parameter              named numbers with nominal values, and formulas of them
 units, expressions     numbers given as text: "5 mm", "m1 * l1**2 / 12"
 topology               trees, cycles, paths and matrices of the graph of bodies

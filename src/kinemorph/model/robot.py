@@ -27,6 +27,7 @@ from kinemorph.model.body import Body, Vector
 from kinemorph.model.joint import PLAIN, Joint
 from kinemorph.model.parameter import TIME, Parameter, Value, coordinates_of, evaluate, evaluate_all
 from kinemorph.model.topology import WORLD, Edge, IntMatrix, SpanningTree
+from kinemorph.sheet import Sheet
 from kinemorph.shown import Shown, library_names
 from kinemorph.words import counted, did_you_mean, quoted
 
@@ -119,6 +120,14 @@ class Robot(Shown):
             heavy = len(self.bodies) - self.massless
             bodies = f"{counted(heavy, 'body', 'bodies')}, {self.massless} massless"
         return f"<Robot '{self.name}': {bodies}, {counted(len(self.joints), 'joint')}, {self.nv} dof{loops}>"
+
+    __str__ = __repr__  # one line, as for use in sentences
+
+    def sheet(self) -> Sheet:
+        """Its sizes, the tables of its bodies, joints, couplings, frames and parameters, and its picture."""
+        from kinemorph.model.sheets.robot_sheet import robot_sheet
+
+        return robot_sheet(self)
 
     @cached_property
     def massless(self) -> int:

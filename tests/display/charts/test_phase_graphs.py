@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,8 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 from kinemorph import library
 from kinemorph.display.charts.draw_phases import draw_phases
-from kinemorph.display.tables.file_reports import system_summary
-from kinemorph.display.tables.phase_tables import phase_tables
+from kinemorph.display.faces.terminal import text_of
+from kinemorph.display.tables.system_sheet import info_sheet, system_sheet
 from kinemorph.elements import Automaton, Edge, Phase
 from kinemorph.errors import UnsupportedError
 from kinemorph.model.system import System
@@ -51,11 +52,13 @@ def test_what_has_no_phases_is_refused() -> None:
 
 def test_tables_and_cards_have_phases_and_edges() -> None:
     model = library.kneed_walker()
-    data = system_summary(model)
+    data = info_sheet(model).data()
     assert [row["name"] for row in data["elements"]] == ["stance", "foot"]
-    phases, edges = phase_tables(data["automaton"])
     assert data["automaton"]["initial"] == "swing" and data["automaton"]["phases"][1]["locked"][1] == "right_knee"
-    assert "plastic impact in straight" in data["automaton"]["edges"][1]["jump"] and phases and edges
+    assert "plastic impact in straight" in data["automaton"]["edges"][1]["jump"]
+    text = text_of(info_sheet(model))
+    assert re.search(r"swing +initial +stance +left_knee\n", text)
+    assert re.search(r"heel +straight +swing +foot.z +q.right_hip - q.left_hip +exchange left_hip,", text)
     card = model._repr_html_()
     assert "the phases of kneed_walker" in card and "q.right_knee" in card
-    assert phase_tables(system_summary(library.rover())["automaton"]) == []
+    assert system_sheet(library.rover()).data()["automaton"] is None

@@ -117,40 +117,43 @@ def sprung() -> Trajectory:
 def test_a_robot_shows_its_picture_and_tables() -> None:
     html = kinemorph.library.build("hexapod36")._repr_html_()
     said = words(html)
-    for part in ("hexapod36", "36 dof", "31 bodies", "17.6 kg", "trunk_root", "free", "foot1 on leg1_foot"):
+    for part in ("hexapod36", "degrees of freedom 36", "bodies 31", "17.6 kg", "trunk_root", "free", "foot1 leg1_foot"):
         assert part in said
     assert "q[0:7] x y z [m], qw qx qy qz" in said  # where the coordinates are, and their units
-    assert "−1.6 to 1.6 rad" in said and "... and 19 more" in said
+    assert "−1.6 to 1.6 rad" in said and "19 more rows are not listed." in said
     assert float((picture(html) < 230).any(axis=2).mean()) > 0.05  # something is drawn
-    assert len(html) < 60_000
+    assert len(html) < 65_000
 
 
 def test_loops_couplings_and_parameters_are_told(pendulum: Robot) -> None:
-    assert "closure (revolute): coupler to rocker" in words(kinemorph.library.build("four_bar")._repr_html_())
+    looped = words(kinemorph.library.build("four_bar")._repr_html_())
+    assert "closure revolute coupler rocker" in looped and "The last joint of this table closes a loop" in looped
     said = words(pendulum._repr_html_())
-    assert "m1 = 1.1 kg" in said and "g = 9.81 m/s²" in said
+    assert "m1 1.1 kg" in said and "g 9.81 m/s²" in said
     assert "limits" not in said  # a column of nothing is left out
 
 
 def test_a_limit_on_one_side_is_shown() -> None:
     builder = RobotBuilder("door").add(Body.rod("leaf", 1.0, 1.0, center=(0.5, 0.0, 0.0), axis="x"))
     robot = builder.joint("hinge", "revolute", "world", "leaf", lower=-0.5).build()
-    assert "−0.5 to ∞ rad" in words(robot._repr_html_())
+    assert "at least −0.5 rad" in words(robot._repr_html_())
 
 
 def test_a_system_lists_its_elements_with_their_numbers(pendulum: Robot) -> None:
     spring = elements.TorsionSpring("hip spring", "q1", stiffness=40.0)
     system = System(pendulum, spring)
     said = words(system._repr_html_())
-    assert "hip spring" in said and "stiffness 40" in said and "q1" in said and "1 TorsionSpring" in said
+    assert "hip spring torsion spring q1" in said and "stiffness 40 N m/rad" in said
     assert picture(system._repr_html_()).size
-    assert "no elements" in words(System(pendulum)._repr_html_())
+    assert words(System(pendulum)._repr_html_()).startswith("Robot")  # without elements it is one
 
 
 def test_long_tables_are_cut_and_say_by_how_much() -> None:
     html = chain(200)._repr_html_()
     said = words(html)
-    assert "link11_joint" in said and "link12_joint" not in said and f"... and {200 - MOST_ROWS} more" in said
+    assert (
+        "link11_joint" in said and "link12_joint" not in said and f"{200 - MOST_ROWS} more rows are not listed." in said
+    )
     assert picture(html).size and len(html) < 40_000
 
 
@@ -176,7 +179,7 @@ def test_texts_that_are_long_are_cut_and_kept_for_the_pointer() -> None:
 
 def test_a_robot_without_bodies_has_a_card() -> None:
     said = words(Robot("nothing", (), ())._repr_html_())
-    assert "0 dof" in said and "There is no body to draw." in said
+    assert "degrees of freedom 0" in said and "There is no body to draw." in said
 
 
 def test_a_picture_that_fails_leaves_the_tables(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -383,10 +386,11 @@ def test_assemblies_and_kinds_of_modules_have_cards() -> None:
     html = organism._repr_html_()
     assert html.count("data:image/png") == 1 and "three <b>" not in html
     said = words(html)
-    assert "3 modules" in said and "2 docked" in said and "base m0" in said and "2 B (Backbone), 1 S (Scout)" in said
+    assert "modules 3" in said and "dockings 2" in said and "base module m0" in said
+    assert "2 B (Backbone), 1 S (Scout)" in said
     html = kinemorph.modules.scout()._repr_html_()
     assert html.count("data:image/png") == 1
-    assert "letter S" in words(html) and "dock (revolute): front to plate" in words(html)
+    assert "letter S" in words(html) and "dock revolute front plate" in words(html)
 
 
 def test_times_have_units_that_suit_them() -> None:

@@ -237,7 +237,7 @@ def test_organisms_of_files_stand_on_the_ground(tmp_path: Path) -> None:
 def test_the_verb(tmp_path: Path) -> None:
     plan, model = tmp_path / "plan.png", tmp_path / "o.toml"
     told = run("assemble", "organism9", "--base", "2", "--root", "x,rz", "--picture", str(plan), "--model", str(model))
-    assert "9 B (Backbone)" in told.stdout and "19 bodies, 11 dof" in told.stdout
+    assert "9 B (Backbone)" in told.stdout and "19\njoints" in told.stdout
     assert plan.read_bytes()[:4] == b"\x89PNG" and load(model).assembly is not None
     data = json.loads(run("assemble", str(model), "--tables", "--json").stdout)
     assert data["base"] == "m2" and data["tree"] and len(data["dockings"]) == 8 and "aim" in data["tables"]

@@ -29,6 +29,7 @@ from kinemorph.deriving.making import MOST_FOR_SPEED
 from kinemorph.disk_cache import switched_off
 from kinemorph.errors import UnsupportedError
 from kinemorph.model.robot import Robot
+from kinemorph.sheet import Field, Note, Sheet, Table, shown
 
 SWEPT = 256  # states of one sweep, enough to hide the call around it
 
@@ -70,6 +71,25 @@ def formulation_costs(robot: Robot, *, states: int = 8, seed: int = 0, pace: Pac
         "passed": all(error <= ROUNDING for error in errors),
         "formulations": rows,
     }
+
+
+def cost_sheet(data: dict[str, Any]) -> Sheet:
+    """The data of `formulation_costs` as a table: times of one evaluation in microseconds, others in milliseconds."""
+    rows = []
+    for row in data["formulations"]:
+        error = "reference" if not row["note"] and row["error"] is None else row.get("error")
+        times = [None if row["note"] else 1e3 * row[key] for key in ("derive_s", "compile_s")]
+        rows.append((row["formulation"], error, row.get("id_ops"), row.get("fd_ops"), *times))
+        rows[-1] += (row.get("id_us"), row.get("fd_us"), row["note"])
+    columns = (
+        *(*shown("formulation"), *shown("error", form=".1e"), *shown("ops ID", "ops FD", form=5)),
+        *(Field("", head, "ms", ".0f") for head in ("derive", "compile")),
+        *(Field("", head, "us", 3) for head in ("run ID", "run FD")),
+        *shown("note"),
+    )
+    drawn = f"{data['dof']} dof, {data['states']} random states, seed {data['seed']}"
+    told = f"{drawn}; CPU times of one core, {data['cpu']}"
+    return Sheet("Formulations of", data["robot"], (Table("", columns, rows), Note(told)))
 
 
 def _made(robot: Robot, formulation: str) -> tuple[dict[str, CompiledFunction], Row]:

@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.analysis.verification.verdict import Verification
+from kinemorph.analysis.verification.verdict import Check, Verification, check_table, counts
 from kinemorph.analysis.verification.verify import verify
 from kinemorph.cli.output_files import write_text
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.deriving.dynamics import Dynamics, derive
 from kinemorph.deriving.function_names import MAIN_FUNCTIONS
-from kinemorph.display.tables.summaries import Data, function_of, mass_matrix_figures, timed
+from kinemorph.display.tables.summaries import Data, function_of, function_table, mass_matrix_figures, timed
 from kinemorph.model.robot import Robot
+from kinemorph.sheet import Facts, Field, Sheet
 
 Say = Callable[[str], Any]
 
@@ -103,3 +104,23 @@ def mass_matrix_line(data: Data, where: str) -> str:
 def verification_lines(found: Studied) -> list[str]:
     """The section of the summary about the verification, as lines of Markdown."""
     return ["## Verification", "", "```", str(found.verification), "```", ""]
+
+
+def demo_sheet(data: Data) -> Sheet:
+    """What a demo found: functions, checks, the mass matrix at the pose shown, how far it crawled, and its files."""
+    M, crawl = data["mass_matrix"], data.get("crawl")
+    rows: list[tuple[Field, Any]] = [
+        (Field("", "degrees of freedom"), data["nv"]),
+        (Field("", "condition number of the mass matrix at the pose shown", form=3), M["condition"]),
+        (Field("", "its smallest eigenvalue", form=3), M["smallest"]),
+        (Field("", "its largest eigenvalue", form=3), M["largest"]),
+    ]
+    if crawl is not None:
+        way = f"{crawl['displacement']:.2f} m in {crawl['time']:.0f} s, {crawl['lengths']:.1f} of its own lengths"
+        torques = f"up to {crawl['peak_torque']:.2f} N m of {crawl['limit']:g} N m"
+        rows += [(Field("", "crawled", form="name"), way), (Field("", "torques", form="name"), torques)]
+    rows.append((Field("", "time in all", "s", ".1f"), data["seconds"]))
+    files = [(Field("", "wrote", form="name"), name) for name in data["files"]]
+    checks = [Check(**row) for row in data["verification"]["checks"]]
+    parts = (function_table(data["functions"]), check_table(checks), counts(checks), Facts(rows), Facts(files))
+    return Sheet("Demo of", data["robot"], parts)

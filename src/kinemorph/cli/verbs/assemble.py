@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -56,7 +55,8 @@ def assemble(
     as_json: Json = False,
 ) -> None:
     """Lists docked modules and the robot that they make up; prints tables, draws a plan, writes a model file."""
-    from kinemorph.display.tables import assembly_reports
+    from kinemorph.model.sheets.robot_sheet import robot_facts
+    from kinemorph.sheet import Data, Facts, Note
 
     place = option_values.picture(picture, "--picture")
     system = _made(chosen(source), source, base, dyads, root)
@@ -64,7 +64,15 @@ def assemble(
     assert assembly is not None
     if planar:
         _check_planar(assembly)
-    data = assembly_reports.assembly_summary(system)
+    robot = system.robot
+    sizes: dict[str, float] = {
+        "bodies": len(robot.bodies),
+        "dof": robot.nv,
+        "joints": sum(joint.nv > 0 for joint in robot.joints),
+    }
+    sizes |= {"loops": len(robot.loops), "mass": robot.total_mass}
+    facts = Facts([(one._replace(key=""), value) for one, value in robot_facts(robot)])
+    sheet = assembly.sheet().with_parts(Note("The robot that the modules make up:"), facts, Data("robot", sizes))
     files = _written(system, place, model)
     if tables or form is not Form.text:
         from kinemorph.display.tables.assembly_tables import assembly_tables
@@ -73,14 +81,12 @@ def assemble(
         if not as_json:
             out(made.written(form.value))
             return
-        data["tables"] = {
-            key: {"title": grid.title, "columns": list(grid.columns), "rows": [list(row) for row in grid.rows]}
+        grids = {
+            key: {"title": grid.title, "columns": grid.columns, "rows": grid.rows}
             for key, grid in made._asdict().items()
         }
-    if as_json:
-        out(json.dumps({**data, "files": files}, indent=2, allow_nan=False) + "\n")
-    else:
-        put(data, False, assembly_reports.assembly_lines)
+        sheet = sheet.with_parts(Data("tables", grids))
+    put(sheet.with_parts(Data("files", files)), as_json)
 
 
 def _made(system: System, source: str, base: str | None, dyads: str | None, root: str | None) -> System:

@@ -25,7 +25,7 @@ def demo(
     a folder.
     """
     from kinemorph.cli.demo import crawl_demo, robot_demo
-    from kinemorph.display.tables import robot_tables
+    from kinemorph.cli.demo.summary import demo_sheet
 
     if robot is None:
         with working("assembling nine modules") as tell:
@@ -34,5 +34,5 @@ def demo(
         model = chosen(robot, reading).robot
         with working(f"deriving {model.name}") as tell:
             data = robot_demo.robot_demo(model, output, tell)
-    put(data, as_json, robot_tables.demo_tables)
+    put(data, as_json, demo_sheet)
     raise typer.Exit(WELL if data["passed"] else FAILED)

@@ -111,8 +111,8 @@ def derive(
     """Derives the equations of motion: operation counts, formulas, source code in several languages, or a graph."""
     from kinemorph.cli import emitted_files
     from kinemorph.display.exports import emitted_forms
-    from kinemorph.display.tables import robot_tables
-    from kinemorph.display.tables.summaries import Split
+    from kinemorph.display.tables.summaries import Split, function_table
+    from kinemorph.sheet import Sheet
 
     system = chosen(robot, reading)
     model = system.robot
@@ -143,7 +143,7 @@ def derive(
         if not as_json:
             return
     if emit is Emit.summary or as_json:
-        put(data, as_json, lambda data: [robot_tables.function_table(data["functions"], data["robot"])])
+        put(data, as_json, lambda data: Sheet("Functions of", data["robot"], [function_table(data["functions"])]))
     else:
         out(emitted_forms.as_text(data))
 

@@ -18,14 +18,13 @@ def doctor(
 ) -> None:
     """Checks this installation: Python, packages, LLVM and its target CPU, SIMD width, cache, and a self-test."""
     from kinemorph.cli import installation
-    from kinemorph.display.tables import robot_tables
 
     if clear_cache:
         state = installation.clear_cache()
-        put(state, as_json, robot_tables.cleared_tables)
+        put(state, as_json, installation.cleared_sheet)
         raise typer.Exit(FAILED if state["files"] else WELL)
     data = installation.installation()
     for sentence in data["outdated"]:
         say(f"problem: {sentence}")
-    put(data, as_json, robot_tables.environment_tables)
+    put(data, as_json, installation.installation_sheet)
     raise typer.Exit(WELL if data["ok"] else FAILED)

@@ -18,15 +18,17 @@ def info(
     as_json: Json = False,
 ) -> None:
     """Lists bodies, joints, coordinates, limits and conventions of a robot; without ROBOT, the built-in robots."""
-    from kinemorph.display.tables import file_reports, robot_tables, summaries
+    from kinemorph.display.faces.terminal import parts_of
+    from kinemorph.display.tables.system_sheet import info_sheet
     from kinemorph.model.library.choosing import choose, signatures
+    from kinemorph.model.sheets.robot_sheet import LINE, robot_line
+    from kinemorph.sheet import Field, Sheet, Table
 
     if robot is None:
-        rows = [
-            {**summaries.robot_line(choose(name).robot), "name": name, "data": data}
-            for name, data in signatures().items()
-        ]
-        put(rows, as_json, robot_tables.library_tables)
+        columns = (Field("name", "robot", form="name"), *LINE, Field("data", "data, as in name:data", form="name"))
+        rows = [(name, *robot_line(choose(name).robot), data) for name, data in signatures().items()]
+        table = Table("robots", columns, rows)
+        put(table.data()["robots"] if as_json else Sheet("Built-in", "robots", [table]), as_json, parts_of)
         return
     system, examination = examined(robot, reading, always=True)
-    put(file_reports.system_summary(system, examination, robot), as_json, robot_tables.robot_tables)
+    put(info_sheet(system, examination, robot), as_json)

@@ -76,8 +76,7 @@ def _check_report(path: Path, robot: str | None, as_json: bool) -> NoReturn:
 def _compare(model: Robot, formulation: str, states: int, seed: int, as_json: bool) -> NoReturn:
     """Prints the table of all formulations; the exit code tells whether all agree with the recursion."""
     from kinemorph.analysis.verification.formulation_errors import REFERENCE
-    from kinemorph.bench.speed.formulations import formulation_costs
-    from kinemorph.display.tables import robot_tables
+    from kinemorph.bench.speed.formulations import cost_sheet, formulation_costs
 
     if formulation != REFERENCE:
         raise KinemorphError(
@@ -85,5 +84,5 @@ def _compare(model: Robot, formulation: str, states: int, seed: int, as_json: bo
         )
     with working(f"deriving {model.name} by every formulation"):
         data = formulation_costs(model, states=states, seed=seed)
-    put(data, as_json, robot_tables.formulation_tables)
+    put(data, as_json, cost_sheet)
     raise typer.Exit(WELL if data["passed"] else FAILED)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from kinemorph import sheet as sheets
@@ -15,7 +16,7 @@ from kinemorph.display.faces.languages.words import Words
 MOST = 60  # rows of a table
 POSE_SIZE = 5.0  # longer side of the picture of a robot [inch]
 PLACE = re.compile(r"\{\w+\}")  # of a value in a sentence
-TEXTS = ("name", "word", "sentence")
+TEXTS = ("name", "code", "unit", "word", "sentence")
 
 
 def blocks(sheet: sheets.Sheet, words: Words, *, most: int | None = MOST) -> list[Block]:
@@ -31,6 +32,8 @@ def written(part: sheets.Part, words: Words, most: int | None = MOST) -> list[Bl
 def text(words: Words, told: sheets.Text) -> str:
     """A text of a sheet in the language of `words`."""
     if not isinstance(told, sheets.Said):
+        if told in (words.language.table or ()):  # as a whole, with its numbers
+            return words(told)
         return translated(words, told) or sentence(words, told)
     values: dict[str, Any] = {
         name: text(words, one) if isinstance(one, sheets.Said) else one for name, one in told.values.items()
@@ -43,16 +46,22 @@ def text(words: Words, told: sheets.Text) -> str:
 
 
 def value(words: Words, one: sheets.Field, given: Any) -> str:
-    """A value as its field writes it, or several with commas; "" for None where the field has no word for it."""
+    """A value as its field writes it; "" for None where the field has no word for it. Vectors are in parentheses."""
     form = one.form
-    if isinstance(given, (list, tuple)) and not isinstance(given, sheets.Said):
-        return ", ".join(value(words, one, each) for each in given)
+    if isinstance(given, sheets.Said):
+        return text(words, given)
+    if isinstance(given, (list, tuple)):
+        shown = [value(words, one, each) for each in given]
+        vector = bool(given) and isinstance(given[0], (int, float))
+        return f"({words.separated(shown)})" if vector else words.listed(shown) if shown else ""
     if isinstance(form, Mapping):
         return words(form[given])
     if given is None:
         return ""
     if form in TEXTS:
-        return str(given) if form == "name" or not given else text(words, given)
+        if form == "unit":
+            return words.unit(given)
+        return str(given) if form in ("name", "code") or not given else text(words, given)
     if isinstance(given, complex):
         imaginary = f" {'-' if given.imag < 0.0 else '+'} {words.number(abs(given.imag), form)}i"
         return words.number(given.real, form) + (imaginary if given.imag else "")
@@ -64,21 +73,25 @@ def value(words: Words, one: sheets.Field, given: Any) -> str:
 def head(words: Words, one: sheets.Field) -> str:
     """What people read above a column, with its unit."""
     named = text(words, one.head) if one.head else ""
-    return f"{named} [{one.unit}]" if one.unit else named
+    return f"{named} [{words.unit(one.unit)}]" if one.unit else named
 
 
 def _facts(part: sheets.Facts, words: Words, most: int | None) -> list[Block]:
-    rows = [(text(words, one.head), value(words, one, given), one.unit) for one, given in part.rows if one.head]
-    kept = tuple((name, f"{shown} {unit}".rstrip()) for name, shown, unit in rows if shown)
-    return [Facts(kept)] if kept else []
+    rows = [
+        (text(words, one.head), value(words, one, given), words.unit(one.unit)) for one, given in part.rows if one.head
+    ]
+    told = tuple((name, f"{shown} {unit}".rstrip()) for name, shown, unit in rows if shown)
+    return [Facts(told)] if told else []
 
 
 def _table(part: sheets.Table, words: Words, most: int | None) -> list[Block]:
-    shown = [k for k, one in enumerate(part.columns) if one.head or not one.key]
-    columns = [part.columns[k] for k in shown]
     order = [*part.marked, *(k for k in range(len(part.rows)) if k not in set(part.marked))]
     chosen = sorted(order[:most])
-    rows = [[value(words, part.columns[k], part.rows[row][k]) for k in shown] for row in chosen]
+    cells = [list(map(partial(value, words), part.columns, part.rows[row])) for row in chosen]
+    shown = [  # columns for people, without those that are empty
+        k for k, one in enumerate(part.columns) if (one.head or not one.key) and any(row[k] for row in cells)
+    ]
+    columns, rows = [part.columns[k] for k in shown], [[row[k] for k in shown] for row in cells]
     heads = tuple(head(words, one) for one in columns)
     right = tuple(
         name
@@ -90,8 +103,10 @@ def _table(part: sheets.Table, words: Words, most: int | None) -> list[Block]:
     note = " ".join(filter(None, (text(words, part.note) if part.note else "", more)))
     title = text(words, part.title) if part.title else ""
     marked = tuple(k for k, row in enumerate(chosen) if row in part.marked)
-    grid = Grid(title, heads, rows, right, note=note, marked=marked)
-    return [Table(grid, colored=any(one.form == "word" for one in columns))] if rows else []
+    named = int(bool(columns) and columns[0].form in TEXTS)
+    grid = Grid(title, heads, rows, right, heads=named, note=note, marked=marked)
+    code = tuple(name for name, one in zip(heads, columns, strict=True) if one.form == "code")
+    return [Table(grid, any(one.form == "word" for one in columns), code)] if rows else []
 
 
 def _note(part: sheets.Note, words: Words, most: int | None) -> list[Block]:

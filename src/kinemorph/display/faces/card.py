@@ -9,18 +9,21 @@ from kinemorph.display.faces.grid import VERDICTS
 from kinemorph.display.faces.languages.words import Words
 from kinemorph.display.faces.thumbnails import robot_picture
 from kinemorph.display.html import MOST_ROWS, card, escaped, mark, note, picture_of, table
-from kinemorph.model.system import as_robot
 
+SHORT = 5  # rows of a table that is always open
 TONES = {"note": None, "text": None, "warning": "bad", "success": "good"}
 COLORS = {"green": "good", "yellow": "doubt", "bold red": "bad"}
 
 
-def card_of_sheet(sheet: sheets.Sheet) -> str:
-    """The card of a sheet: facts in a line, what it comes to, then the rest beside the picture of a robot."""
-    words, facts, parts, picture = Words(), [], [], ""
+def card_of_sheet(sheet: sheets.Sheet, *more: str, picture: str = "") -> str:
+    """The card of a sheet: facts in a line, what it comes to, then the rest beside the picture of a robot.
+
+    `more` is HTML of parts that follow, `picture` that of another picture.
+    """
+    words, facts, parts = Words(), [], []
     for part in sheet.parts:
         if isinstance(part, sheets.Pose):
-            drawn = robot_picture(as_robot(part.model), part.q)
+            drawn = robot_picture(part.model, part.q)
             picture = picture_of(drawn.source, drawn.width, text(words, part.caption)) if drawn.source else ""
             parts += [note(drawn.note)] if drawn.note else []
         elif not isinstance(part, sheets.Points):
@@ -30,19 +33,19 @@ def card_of_sheet(sheet: sheets.Sheet) -> str:
                 elif isinstance(part, sheets.Verdict):
                     parts.insert(0, _html(block))
                 else:
-                    parts.append(_html(block))
-    return card(sheet.kind, sheet.name, facts, parts, picture=picture)
+                    parts.append(_html(block, folded=any("<table" in one for one in parts)))
+    return card(sheet.kind, sheet.name, facts, [*parts, *more], picture=picture)
 
 
-def _html(block: Block) -> str:
-    """A paragraph or a table as HTML."""
+def _html(block: Block, folded: bool = False) -> str:
+    """A paragraph or a table as HTML; where it is `folded`, a long table has to be opened by a click."""
     if isinstance(block, Paragraph):
         return note("".join(map(str, block.pieces)), TONES[block.tone])
     assert isinstance(block, Table)
     grid = block.grid
     rows = [[_cell(cell, k in grid.marked and not n) for n, cell in enumerate(row)] for k, row in enumerate(grid.rows)]
     below = note(grid.note) if grid.note else ""
-    return table(grid.title, grid.columns, rows) + below
+    return table(grid.title, grid.columns, rows, folded=folded and len(rows) > SHORT, below=below)
 
 
 def _cell(cell: str, marked: bool) -> str:

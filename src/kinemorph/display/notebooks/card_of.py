@@ -9,7 +9,7 @@ from functools import singledispatch
 
 from kinemorph.display.faces.card import card_of_sheet
 from kinemorph.display.html import escaped
-from kinemorph.display.notebooks.model_cards import dynamics_card, plant_card, robot_card, system_card
+from kinemorph.display.notebooks.model_cards import dynamics_card, plant_card, system_card
 from kinemorph.display.notebooks.module_cards import assembly_card, module_type_card
 from kinemorph.display.notebooks.run_cards import run_card
 from kinemorph.display.notebooks.study_cards import monte_carlo_card, sensitivity_card, study_card
@@ -25,7 +25,6 @@ def card_of(subject: object) -> str:
 
 
 for _card in (
-    robot_card,
     system_card,
     dynamics_card,
     plant_card,

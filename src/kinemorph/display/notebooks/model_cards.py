@@ -1,4 +1,4 @@
-"""Notebook cards of robots, systems, dynamics and plants: a picture and tables.
+"""Notebook cards of systems, dynamics and plants: a picture and tables.
 
 The classes have methods `_repr_html_` that call these functions. A card never starts an expensive computation: it lists
 the functions of a Dynamics that exist already, and traces or compiles none. The only exception are the equations of
@@ -25,10 +25,10 @@ from kinemorph.deriving.function_names import (
 )
 from kinemorph.display.canvas import units_of
 from kinemorph.display.equations.equations_of_motion import WrittenEquations, equations_of_motion
+from kinemorph.display.faces.card import card_of_sheet
 from kinemorph.display.faces.thumbnails import Kept, Picture, graph_picture, robot_picture
 from kinemorph.display.html import (
     FAINT,
-    MOST_ROWS,
     card,
     duration,
     escaped,
@@ -39,12 +39,9 @@ from kinemorph.display.html import (
     section,
     table,
 )
-from kinemorph.display.tables.element_tables import element_rows
-from kinemorph.display.tables.phase_tables import automaton_summary
+from kinemorph.display.tables.system_sheet import system_sheet
 from kinemorph.errors import KinemorphError
-from kinemorph.model.joint import Joint
-from kinemorph.model.parameter import Parameter, evaluate
-from kinemorph.model.robot import Robot
+from kinemorph.model.parameter import Parameter
 from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import Column
@@ -65,38 +62,16 @@ def pictured(picture: Picture, says: str) -> tuple[str, str]:
     return shown, note(picture.note) if picture.note else ""
 
 
-# ── robots and systems ────────────────────────────────────────────────────────────────────────────────────────────────
+# ── systems ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def robot_card(robot: Robot) -> str:
-    """The card of a robot: its picture, joints, bodies, frames, loops, couplings and parameters."""
-    picture, why = pictured(robot_picture(robot), f"the robot {robot.name}")
-    return card("Robot", robot.name, robot_figures(robot), [*robot_parts(robot), why], picture=picture)
-
-
-def robot_figures(robot: Robot) -> list[str]:
-    """The sizes, mass and gravity of a robot as texts, for one line of a card."""
-    gravity = ", ".join(number(float(evaluate(value))) for value in robot.gravity)
-    loops = [counted(len(robot.loops), "loop")] if robot.loops else []
-    cut = " of the cut tree" if robot.loops else ""
-    sizes = [f"{robot.nv} dof{cut}", counted(len(robot.bodies), "body", "bodies"), counted(len(robot.joints), "joint")]
-    return [*sizes, *loops, f"{number(robot.total_mass)} kg", f"gravity ({gravity}) m/s²"]
-
-
-def robot_parts(robot: Robot, *, folded: bool = False) -> list[str]:
-    """The HTML tables and lists of a robot; `folded` folds the table of joints."""
-    follows = [
-        f"{c.joint} = {number(float(evaluate(c.multiplier)))} {c.leader} + {number(float(evaluate(c.offset)))}"
-        for c in robot.couplings
-    ]
-    return [
-        _joints(robot, folded),
-        _bodies(robot),
-        listed("frames", [f"{frame.name} on {frame.body}" for frame in robot.frames]),
-        listed("loops", [f"{loop.name} ({loop.kind}): {loop.parent} to {loop.child}" for loop in robot.loops]),
-        listed("couplings", follows),
-        listed("parameters", [parameter_text(parameter) for parameter in robot.parameters]),
-    ]
+def system_card(system: System) -> str:
+    """The card of a system: its sheet, and the graph of the phases of its automaton, where there is one."""
+    if system.automaton is None:
+        return card_of_sheet(system_sheet(system))
+    drawn = graph_picture(system)
+    picture = picture_of(drawn.source, drawn.width, f"the phases of {system.name}") if drawn.source else ""
+    return card_of_sheet(system_sheet(system), section("phases", picture or note(drawn.note)))
 
 
 def parameter_text(parameter: Parameter) -> str:
@@ -108,94 +83,6 @@ def parameter_text(parameter: Parameter) -> str:
 def counted(count: int, what: str, several: str = "") -> str:
     """A number with its noun: `1 body`, `2 bodies`, `1,000 bodies`; the plural adds an s where none is given."""
     return f"{count:,} {what if count == 1 else several or what + 's'}"
-
-
-def _joints(robot: Robot, folded: bool) -> str:
-    columns = ["joint", "kind", "parent", "child", "coordinates", "limits"]
-    rows = [
-        [
-            *(escaped(text, 32) for text in (joint.name, joint.kind, joint.parent, joint.child)),
-            escaped(_coordinates(robot, joint)),
-            escaped(_limits(joint)),
-        ]
-        for joint in robot.joints[: MOST_ROWS + 1]  # the table shows only the number of the others
-    ]
-    if not any(row[-1] for row in rows):
-        columns, rows = columns[:-1], [row[:-1] for row in rows]
-    return table("joints, in the order of q", columns, rows, count=len(robot.joints), folded=folded)
-
-
-def _coordinates(robot: Robot, joint: Joint) -> str:
-    """The place of a joint's coordinates in q, with names and units: `q[3] [rad]`, `q[0:3] x y [m], theta [rad]`."""
-    place, names, units = robot.q_slice(joint.name), joint.table.q_names, joint.table.q_units
-    if not names:
-        return "\N{EN DASH}"
-    where = f"q[{place.start}]" if len(names) == 1 else f"q[{place.start}:{place.stop}]"
-    # neighbors with the same unit share it
-    parts, waiting = [], ""
-    for k, (name, unit) in enumerate(zip(names, units, strict=True)):
-        waiting = f"{waiting} {name}".strip()
-        if k + 1 == len(units) or units[k + 1] != unit:
-            parts.append(f"{waiting} [{unit}]" if unit else waiting)
-            waiting = ""
-    return f"{where} {', '.join(parts)}".rstrip()
-
-
-def _limits(joint: Joint) -> str:
-    told = []
-    for low, high, unit in zip(joint.lower, joint.upper, joint.table.q_units, strict=True):
-        if low > float("-inf") or high < float("inf"):
-            told.append(f"{number(low)} to {number(high)} {unit}")
-    return ", ".join(told).replace("inf", "∞")
-
-
-def _bodies(robot: Robot) -> str:
-    rows = []
-    for body in robot.bodies[: MOST_ROWS + 1]:
-        center = ", ".join(number(float(evaluate(value)), 3) for value in body.com)
-        rows.append([escaped(body.name, 32), f"{number(float(evaluate(body.mass)))}", f"({center})"])
-    columns = ("body", "mass [kg]", "center of mass [m]")
-    return table("bodies", columns, rows, count=len(robot.bodies), folded=True)
-
-
-def system_card(system: System) -> str:
-    """The card of a system: its elements, its settings for runs, and its robot."""
-    picture, why = pictured(robot_picture(system), f"the robot {system.name}")
-    kinds = Counter(type(element).__name__ for element in system.elements)
-    settings = system.settings
-    run = [f"runs {number(settings.time)} s, a sample every {number(settings.sample)} s"]
-    start = ["its own start"] if settings.q or settings.v else []
-    acting = [f"{count} {kind}" for kind, count in kinds.items()] or ["no elements"]
-    parts = [_elements(system), *_phases(system), *robot_parts(system.robot, folded=bool(system.elements)), why]
-    return card("System", system.name, [f"{system.robot.nv} dof", *acting, *start, *run], parts, picture=picture)
-
-
-def _elements(system: System) -> str:
-    """The HTML table of elements, grouped by kind, with the bodies or joints they act on and their numbers."""
-    found = element_rows(system)
-    order = list(dict.fromkeys(row["kind"] for row in found))
-    rows = [
-        [
-            *(escaped(row[key], 32) for key in ("name", "kind")),
-            escaped(", ".join(row.get("acts_on", [])), 40),
-            escaped(row.get("numbers", ""), 120),
-        ]
-        for row in sorted(found, key=lambda row: order.index(row["kind"]))
-    ]
-    return table("elements", ("element", "kind", "acts on", "numbers"), rows)
-
-
-def _phases(system: System) -> list[str]:
-    """The HTML of the graph of a system's automaton and the table of its edges; empty without an automaton."""
-    if system.automaton is None:
-        return []
-    drawn = graph_picture(system)
-    picture = picture_of(drawn.source, drawn.width, f"the phases of {system.name}") if drawn.source else ""
-    columns = {"edge": "name", "from": "source", "to": "target", "where it falls through 0": "guard", "then": "jump"}
-    edges = [
-        [escaped(edge[key], 60) for key in columns.values()] for edge in automaton_summary(system.automaton)["edges"]
-    ]
-    return [section("phases", picture or note(drawn.note)), table("edges", list(columns), edges, folded=True)]
 
 
 # ── dynamics and plants ───────────────────────────────────────────────────────────────────────────────────────────────

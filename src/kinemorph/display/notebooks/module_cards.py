@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from kinemorph.display.charts.draw_plan import draw_plan
+from kinemorph.display.faces.card import card_of_sheet
 from kinemorph.display.faces.thumbnails import Kept, Picture, figure_picture
-from kinemorph.display.html import card, escaped, listed, note, number, table
-from kinemorph.display.notebooks.model_cards import counted, pictured
+from kinemorph.display.html import note
+from kinemorph.display.notebooks.model_cards import pictured
 from kinemorph.display.painting.draw import draw
 from kinemorph.errors import KinemorphError
 from kinemorph.model.modules.assembly import Assembly, Module
@@ -19,44 +18,18 @@ _PLANS, _PORTRAITS = Kept(), Kept()
 
 
 def assembly_card(assembly: Assembly) -> str:
-    """The card of an assembly: its plan, its modules by kind, and its dockings."""
-    kinds = Counter(f"{module.type.letter} ({module.type.name})" for module in assembly.modules)
-    several = [f"{len(assembly.organisms)} organisms"] if len(assembly.organisms) > 1 else []
-    rings = [] if assembly.is_tree else ["with rings"]
-    figures = [counted(len(assembly.modules), "module"), f"{len(assembly.dockings)} docked", *several, *rings]
-    based = [f"base {assembly.base}"] if assembly.modules else []
+    """The card of an assembly: its sheet beside its plan."""
     picture, why = pictured(_plan(assembly), f"the plan of {assembly.name}")
-    jointed = any(docking.joint for docking in assembly.dockings)
-    rows = [
-        [*map(escaped, (d.a, d.side_a, d.b, d.side_b)), *(["" if d.joint is None else d.joint.kind] * jointed)]
-        for d in assembly.dockings
-    ]
-    columns = ("module", "side", "docked to", "its side", *["joint"] * jointed)
-    parts = [
-        listed("modules", [f"{count} {kind}" for kind, count in kinds.items()]),
-        table("dockings", columns, rows, count=len(rows), folded=len(rows) > 12) if rows else "",
-        note("assembly.robot() returns the robot; assembly.system(elements) returns a System to simulate and analyze."),
-        why,
-    ]
-    return card("Assembly", assembly.name, [*figures, *based], parts, picture=picture)
+    told = note(
+        "assembly.robot() returns the robot; assembly.system(elements) returns a System to simulate and analyze."
+    )
+    return card_of_sheet(assembly.sheet(), told, why, picture=picture)
 
 
 def module_type_card(kind: ModuleType) -> str:
-    """The card of a kind of module: its picture, parts, joints and ports."""
+    """The card of a kind of module: its sheet beside its picture."""
     picture, why = pictured(_portrait(kind), f"a {kind.name}")
-    carried = {part.name: [port.side for port in kind.ports if port.body == part.name] for part in kind.bodies}
-    rows = [
-        [escaped(part.name), number(float(part.mass)), escaped(", ".join(map(str, carried[part.name])))]
-        for part in kind.bodies
-    ]
-    joints = [
-        f"{joint.name} ({joint.kind}): {joint.parent} to {joint.child}{', the hinge' * (joint.name == kind.hinge)}"
-        for joint in kind.joints
-    ]
-    size = " x ".join(number(1e3 * float(edge)) for edge in kind.size)
-    figures = [f"letter {kind.letter}", counted(len(kind.ports), "port"), f"{size} mm"]
-    parts = [table("parts", ("part", "mass [kg]", "ports"), rows, count=len(rows)), listed("joints", joints), why]
-    return card("Kind of module", kind.name, figures, parts, picture=picture)
+    return card_of_sheet(kind.sheet(), why, picture=picture)
 
 
 def _portrait(kind: ModuleType) -> Picture:

@@ -1,10 +1,10 @@
 """Results as plain data (what the option `--json` prints), and these data as tables.
 
-summaries          robots, functions and checks as plain data
-phase_tables       the phases and edges of a hybrid automaton
-robot_tables       the data of `summaries` as tables for a terminal
+system_sheet       what a system has to show, and what the command `info` adds to it
+element_tables     its elements: what they act on, their data, what drives what
+phase_tables       its phases and edges
+summaries          functions as plain data and as a table
 run_summaries      runs as plain data; `run_tables` makes tables of them
-element_tables     the elements of a system, as data and as tables
 assembly_tables    matrices and lists of an assembly
-assembly_reports, file_reports   the data and tables of one command each
+file_reports       what is wrong with model files
 """

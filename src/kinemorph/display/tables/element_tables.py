@@ -1,13 +1,13 @@
-"""The elements of a system as data and as tables: on which bodies or joints they act, their numbers, their signals."""
+"""What the elements of a system have to show: on which bodies or joints they act, their data, their signals."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from typing import Any
 
-from kinemorph.display.faces.grid import Data, Grid, Parts, grid_of
+from kinemorph.codegen.storing.recipes import written
 from kinemorph.errors import ModelError
 from kinemorph.mechanics.elements.ensemble import Ensemble, ensemble
 from kinemorph.mechanics.elements.law import ONCE, Slot
@@ -16,12 +16,19 @@ from kinemorph.model.elements.fields import defaults_of, is_part, part_fields
 from kinemorph.model.parameter import Formula, Parameter, evaluate
 from kinemorph.model.system import System
 from kinemorph.model.units import KINDS
-from kinemorph.words import listed
+from kinemorph.sheet import Data, Part, Said, Table, said, shown
 
-FEW = 6  # largest number of values or names that are listed
+FEW = 6  # largest number of values that are listed
+ALIKE = "Elements of one kind with the same data share a row."
+
+ACTING = (*shown("element"), *shown("kind", form="word"), *shown("acts on"))
+DATA = (*shown("element"), *shown("quantity", form="code"), *shown("value", form=6), *shown("unit", form="unit"))
+DATA = (*DATA, *shown("parameter"))
+LINKS = (*shown("source"), *shown("signal", form="unit"), *shown("target"))
+INNER = (*shown("element"), *shown("signals", "states", "memory", form="unit"), *shown("samples", form="sentence"))
 
 
-def element_rows(system: System) -> list[Data]:
+def element_rows(system: System) -> list[dict[str, Any]]:
     """One row of data per element: its fields that JSON can represent, and the inputs, signals, states, memory, clocks
     and events of its law.
     """
@@ -32,7 +39,7 @@ def element_rows(system: System) -> list[Data]:
     return [_row(cast, index) for index, member in enumerate(cast.members) if member is not cast.automaton]
 
 
-def _row(cast: Ensemble, index: int) -> Data:
+def _row(cast: Ensemble, index: int) -> dict[str, Any]:
     element, law = cast.members[index][:2]
     wired = {name: source for (member, name), source in cast.wired.items() if member == index}
     return {
@@ -54,11 +61,11 @@ def _row(cast: Ensemble, index: int) -> Data:
     }
 
 
-def _slot(slot: Slot, cast: Ensemble, element: str = "") -> Data:
+def _slot(slot: Slot, cast: Ensemble, element: str = "") -> dict[str, Any]:
     return {"name": slot.name or element, "unit": cast.unit(slot.unit)}
 
 
-def _plain(element: Any) -> Data:
+def _plain(element: Any) -> dict[str, Any]:
     """The fields of an element that JSON can represent: strings, integers and finite numbers."""
     named = {field.name: getattr(element, field.name) for field in fields(element)}
     return {
@@ -73,27 +80,25 @@ def _plain(element: Any) -> Data:
 
 def numbers_of(part: Any) -> str:
     """The fields of an element that are neither names nor defaults, as text: `stiffness 40 N/m, rest 0.1 m`."""
+    return ", ".join(
+        f"{name} {_spelled(value)}{f' {unit}' if unit and not (is_part(type(value)) or callable(value)) else ''}"
+        for name, value, unit in _given(part)
+    )
+
+
+def _given(part: Any) -> Iterator[tuple[str, Any, str]]:
+    """(name of a field, its value, its unit) of all data of an element that are neither names nor defaults."""
     defaults = defaults_of(part)
-    told = []
     for row in part_fields(type(part)):
         value = getattr(part, row.name)
-        if row.form in ("text", "pose") or value is None or value == defaults[row.name] or is_list_of_names(value):
+        names = isinstance(value, tuple) and bool(value) and all(isinstance(one, str) for one in value)
+        if row.form in ("text", "pose") or value is None or value == defaults[row.name] or names:
             continue
-        unit = KINDS[row.kind][0] if isinstance(row.kind, str) and row.kind not in ("", "number") else ""
-        told.append(f"{row.name} {spelled(value)}{f' {unit}' if unit and not _is_rich(value) else ''}")
-    return ", ".join(told)
+        of_kind = isinstance(row.kind, str) and row.kind not in ("", "number")
+        yield row.name, value, KINDS[str(row.kind)][0] if of_kind else ""
 
 
-def is_list_of_names(value: Any) -> bool:
-    """Whether a value is a list of names."""
-    return isinstance(value, tuple) and bool(value) and all(isinstance(x, str) for x in value)
-
-
-def _is_rich(value: Any) -> bool:
-    return is_part(type(value)) or callable(value)
-
-
-def spelled(value: Any) -> str:
+def _spelled(value: Any) -> str:
     """The text of a field's value in a table."""
     if isinstance(value, Parameter):
         return f"{value.name} = {evaluate(value):g}"
@@ -106,9 +111,9 @@ def spelled(value: Any) -> str:
     if isinstance(value, (int, float)):
         return f"{value:g}"
     if isinstance(value, tuple) and len(value) == 1:
-        return spelled(value[0])
+        return _spelled(value[0])
     if isinstance(value, tuple):
-        return f"({', '.join(map(spelled, value))})" if len(value) <= FEW else f"{len(value)} of them"
+        return f"({', '.join(map(_spelled, value))})" if len(value) <= FEW else f"{len(value)} of them"
     if is_part(type(value)):
         inside = numbers_of(value)
         return kind_of(type(value).__name__) + (f" ({inside})" if inside else "")
@@ -118,41 +123,97 @@ def spelled(value: Any) -> str:
 # ── tables ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def element_tables(rows: Sequence[Data]) -> Parts:
-    """The table of all elements, and a table of the inputs, signals, states, memory and clocks of those that have any.
+def element_parts(system: System) -> list[Part]:
+    """The elements and their data, where those of one kind with the same data share a row, and what drives what."""
+    rows = element_rows(system)
+    named = {row["name"]: row for row in rows}
+    acting, data = [], []
+    for kind, group in _groups(system.elements):
+        names = [element.name for element in group]
+        acts = [target for name in names for key in ("acts_on", "drives") for target in named[name].get(key, ())]
+        acting.append((names, kind, list(dict.fromkeys(acts))))
+        data += [(() if k else names, *value) for k, value in enumerate(values_of(group[0]))]
+    return [
+        Table("", ACTING, acting, "Elements", ALIKE if len(acting) < len(rows) else ""),
+        Table("", DATA, data, "Data of the elements"),
+        Table("", LINKS, _links(rows), "What drives what"),
+        Table("", INNER, _inner(rows), "Signals and states of elements"),
+        Data("elements", rows),
+    ]
 
-    `rows` are those of `element_rows`.
+
+def _groups(elements: Sequence[Any]) -> list[tuple[str, list[Any]]]:
+    """The elements by kind and data: those that differ only by names of parts are one group."""
+    found: dict[tuple[str, str], list[Any]] = {}
+    for element in elements:
+        data = [row[1] for row in values_of(element)]
+        found.setdefault((kind_of(type(element).__name__), written(data) or repr(data)), []).append(element)
+    return [(kind, group) for (kind, _), group in found.items()]
+
+
+def values_of(part: Any, front: str = "") -> list[tuple[str, Any, str, str]]:
+    """(field, value, unit, name of its parameter) of all data of an element that are neither names nor defaults.
+
+    Fields of a part of the element, such as the law of a contact, follow with its name and a dot before theirs.
     """
-    if not rows:
-        return []
-    acting: dict[str, Any] = {"element": "{name}", "kind": "{kind}"}
-    acting |= {"acts on": lambda row: _listed(row.get("acts_on", [])), "numbers": lambda row: row.get("numbers", "")}
-    tables: Parts = [grid_of("elements", rows, acting)]
-    columns = ("element", "inputs", "reads", "signals", "states", "memory", "clocks")
-    having = [(row["name"], *_traffic(row)) for row in rows if "clocks" in row]
-    having = [row for row in having if any(row[1:])]
-    if having:
-        tables.append(Grid("signals, states and clocks of elements", columns, having))
-    return tables
+    found: list[tuple[str, Any, str, str]] = []
+    for name, value, unit in _given(part):
+        if is_part(type(value)) and not isinstance(value, (Parameter, Formula)):
+            found += [(front + name, type(value).__name__, "", ""), *values_of(value, f"{front}{name}.")]
+        else:
+            found.append((front + name, _shown(value), unit, value.name if isinstance(value, Parameter) else ""))
+    return found
 
 
-def _traffic(row: Data) -> tuple[str, ...]:
-    inputs = [f"{_unit(slot)} from {slot['from'] or 'outside'}" for slot in row["inputs"]]
-    targets = f" to {_listed(row['drives'])}" if row["drives"] else ""
-    clocks = [_times(**clock) for clock in row["clocks"]]
-    names = [_listed([_unit(slot) for slot in row[key]]) for key in ("signals", "states", "memory")]
-    return _listed(inputs), _listed(row["reads"]), f"{names[0]}{targets}", names[1], names[2], _listed(clocks)
+def _shown(value: Any) -> Any:
+    """A value of a field as a sheet shows it: numbers and short lists in full, long lists counted."""
+    if isinstance(value, (Parameter, Formula)):
+        return float(evaluate(value))
+    if isinstance(value, tuple):
+        if len(value) == 1:
+            return _shown(value[0])
+        return [_shown(one) for one in value] if len(value) <= FEW else said("{n} values", n=len(value))
+    if isinstance(value, (bool, int, float, str)):
+        return value
+    if callable(value):
+        return said("a function")
+    return said("{n} values", n=len(fields(value))) if is_part(type(value)) else type(value).__name__
 
 
-def _times(period: float | None, phase: float) -> str:
+def _links(rows: Sequence[dict[str, Any]]) -> list[tuple[Any, ...]]:
+    """(source, signal, target) of what drives what."""
+    wired = {(slot["from"], row["name"]) for row in rows for slot in row.get("inputs", ())}  # named with their signal
+    links: list[tuple[Any, ...]] = []
+    for row in rows:
+        if "clocks" not in row:
+            continue
+        links += [(slot["from"] or said("outside"), _unit(slot), row["name"]) for slot in row["inputs"]]
+        links += [(list(dict.fromkeys(row["reads"])), "", row["name"])] if row["reads"] else []
+        driven = [name for name in row["drives"] if (row["name"], name) not in wired]
+        links += [(row["name"], "", driven)] if driven else []
+    return links
+
+
+def _inner(rows: Sequence[dict[str, Any]]) -> list[tuple[Any, ...]]:
+    """The signals, states, memory and clocks of elements; those with the same ones share a row."""
+    alike: dict[str, tuple[list[str], list[Any]]] = {}
+    for row in rows:
+        cells: list[list[str | Said]] = [
+            [_unit(slot) for slot in row.get(key, ())] for key in ("signals", "states", "memory")
+        ]
+        cells.append([_times(**clock) for clock in row.get("clocks", ())])
+        if any(cells):
+            alike.setdefault(repr(cells), ([], cells))[0].append(row["name"])
+    return [(names, *cells) for names, cells in alike.values()]
+
+
+def _times(period: float | None, phase: float) -> Said:
+    """When a clock ticks: every 0.01 s from 0.5 s on."""
     if period is None:
-        return "at the start" if not phase else f"at {phase:g} s"
-    return f"every {period:g} s" + (f" from {phase:g} s" if phase else "")
+        return said("at {t} s", t=float(phase)) if phase else said("at the start")
+    every = said("every {t} s", t=float(period))
+    return said("{every} from {t} s on", every=every, t=float(phase)) if phase else every
 
 
-def _unit(slot: Data) -> str:
+def _unit(slot: dict[str, Any]) -> str:
     return f"{slot['name']} [{slot['unit']}]" if slot["unit"] else str(slot["name"])
-
-
-def _listed(names: Sequence[str]) -> str:
-    return listed(names, FEW) if names else ""

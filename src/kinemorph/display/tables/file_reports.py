@@ -1,25 +1,17 @@
-"""Model files as plain data and as lines of text, for the commands `check` and `info`.
+"""Model files as plain data and as lines of text, for the command `check`.
 
 A line of `check` begins as in the messages of compilers, `file:line: error: ...`, so that editors can jump there.
 """
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict
 
-from kinemorph.analysis.loops.mobility import mobility
-from kinemorph.display.tables.element_tables import element_rows
-from kinemorph.display.tables.phase_tables import automaton_summary
-from kinemorph.display.tables.summaries import Data, robot_summary
-from kinemorph.formats import FORMATS
+from kinemorph.display.faces.grid import Data
 from kinemorph.formats.findings import RULES
 from kinemorph.formats.hints import Hint
 from kinemorph.formats.loading import Examination
-from kinemorph.model.run_plans import RunPlan
-from kinemorph.model.system import Settings, System
 from kinemorph.words import counted
 
 
@@ -109,34 +101,3 @@ def verification_line(path: str, verdict: Data) -> str:
 def rule_rows() -> list[Data]:
     """All rules of model files as data: the name that findings quote, and what the rule says."""
     return [{"rule": name, "says": says} for name, says in RULES.items()]
-
-
-# ── info ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def system_summary(system: System, examination: Examination | None = None, path: str = "") -> Data:
-    """A system as data: its robot, elements, phases, mobility, settings and runs, and the file that it is from."""
-    data = robot_summary(system.robot)
-    if system.assembly is not None:
-        kinds = Counter(module.type.name for module in system.assembly.modules)
-        data["modules"] = {"kinds": dict(kinds), "docked": len(system.assembly.dockings), "base": system.assembly.base}
-    data["elements"] = element_rows(system)
-    data["automaton"] = None if system.automaton is None else automaton_summary(system.automaton)
-    found = mobility(system)
-    data["mobility"] = found.sheet().data() if found.rows else None
-    data["settings"] = asdict(system.settings) if system.settings != Settings() else {}
-    if not math.isfinite(system.settings.max_step):  # JSON has no infinity
-        data["settings"].pop("max_step", None)
-    usual = asdict(RunPlan())
-    data["runs"] = {
-        name: {key: value for key, value in asdict(plan).items() if value != usual[key]}
-        for name, plan in system.runs.items()
-    }
-    data["starts"] = {
-        name: {key: value for key, value in asdict(start).items() if value} for name, start in system.starts.items()
-    }
-    data["file"] = None
-    if examination is not None:
-        title = FORMATS[examination.format].title
-        data["file"] = {"path": path, "format": title, "warnings": len(examination.warnings)}
-    return data

@@ -1,15 +1,22 @@
-"""The phases and edges of a hybrid automaton as data and as tables."""
+"""What a hybrid automaton has to show: its phases and edges."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from kinemorph.display.charts.draw_phases import jump_text, quantity_text
-from kinemorph.display.faces.grid import Data, Parts, grid_of
 from kinemorph.model.elements.phases.automaton import Automaton
+from kinemorph.sheet import Data, Part, Table, shown
+
+PHASES = (
+    *shown("phase"),
+    *shown("where runs begin", form={True: "initial", False: ""}),
+    *shown("active elements", "locked joints"),
+)
+EDGES = shown("edge", "from phase", "to phase", "where it falls through 0", "if above 0", "then")
 
 
-def automaton_summary(automaton: Automaton) -> Data:
+def automaton_summary(automaton: Automaton) -> dict[str, Any]:
     """An automaton as data: its phases, its edges, and the phase in which runs begin."""
     return {
         "initial": automaton.phases[automaton.first].name,
@@ -31,24 +38,15 @@ def automaton_summary(automaton: Automaton) -> Data:
     }
 
 
-def phase_tables(data: Data | None) -> Parts:
-    """The tables of phases and edges, from the data of `automaton_summary`; none without an automaton."""
-    if data is None:
-        return []
-    phases: dict[str, Any] = {
-        "phase": lambda row: f"{row['name']}, initial" if row["name"] == data["initial"] else row["name"],
-        "elements": lambda row: ", ".join(row["elements"]),
-        "locked": lambda row: ", ".join(row["locked"]),
-    }
-    edges: dict[str, Any] = {
-        "edge": "{name}",
-        "from": "{source}",
-        "to": "{target}",
-        "where it falls through 0": "{guard}",
-        "if above 0": lambda row: row["when"] or "",
-        "then": "{jump}",
-    }
+def phase_parts(automaton: Automaton | None) -> list[Part]:
+    """The phases and edges of an automaton, in the language of `canvas.in_language`; only data without an automaton."""
+    if automaton is None:
+        return [Data("automaton", None)]
+    data = automaton_summary(automaton)
+    phases = [(one["name"], one["name"] == data["initial"], one["elements"], one["locked"]) for one in data["phases"]]
+    edges = [[one[key] for key in ("name", "source", "target", "guard", "when", "jump")] for one in data["edges"]]
     return [
-        grid_of("phases", data["phases"], phases),
-        *([grid_of("edges", data["edges"], edges)] if data["edges"] else []),
+        Table("", PHASES, phases, "Phases"),
+        Table("", EDGES, edges, "Edges"),
+        Data("automaton", data),
     ]

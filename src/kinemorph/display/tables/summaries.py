@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -16,10 +15,7 @@ from kinemorph.deriving.function_names import FRAME_FUNCTIONS, FUNCTIONS, IMPACT
 from kinemorph.display.faces.grid import Data as Data
 from kinemorph.errors import KinemorphError
 from kinemorph.mechanics.recursions.kinematics import REFERENCES
-from kinemorph.model.conventions.statement import conventions
-from kinemorph.model.expressions import written
-from kinemorph.model.parameter import evaluate, evaluate_all
-from kinemorph.model.robot import Robot
+from kinemorph.sheet import Field, Table, shown
 from kinemorph.words import did_you_mean
 
 
@@ -84,82 +80,6 @@ def function_of(
     return made
 
 
-# ── robots ────────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def robot_summary(robot: Robot) -> Data:
-    """A robot as data: sizes, bodies, joints with limits, frames, parameters, loops, couplings, conventions."""
-    return {
-        "robot": robot.name,
-        "nq": robot.nq,
-        "nv": robot.nv,
-        "mass": robot.total_mass,
-        "massless": robot.massless,
-        "gravity": [evaluate(value) for value in robot.gravity],
-        "bodies": [_body_row(robot, name) for name in robot.body_names],
-        "joints": [_joint_row(robot, joint.name) for joint in robot.joints],
-        "loops": [
-            {"name": loop.name, "kind": loop.kind, "parent": loop.parent, "child": loop.child} for loop in robot.loops
-        ],
-        "couplings": [
-            {"joint": c.joint, "leader": c.leader, "multiplier": evaluate(c.multiplier), "offset": evaluate(c.offset)}
-            for c in robot.couplings
-        ],
-        "frames": [{"name": frame.name, "body": frame.body} for frame in robot.frames],
-        "dependents": [
-            {"name": one.name, "formula": written(one.formula), "unit": one.unit} for one in robot.dependents
-        ],
-        "parameters": [{"name": p.name, "value": p.value, "unit": p.unit} for p in robot.parameters],
-        "q_names": list(robot.q_names),
-        "v_names": list(robot.v_names),
-        "conventions": {topic.replace(" ", "_"): text for topic, text in conventions().items()},
-    }
-
-
-def robot_line(robot: Robot) -> Data:
-    """A robot as data for one line of a list: its sizes, its mass, and the kinds of its joints."""
-    kinds = sorted({joint.kind for joint in (*robot.joints, *robot.loops) if joint.motion.nv})
-    sizes = {"bodies": len(robot.bodies), "dof": robot.nv, "loops": len(robot.loops)}
-    return {"name": robot.name, **sizes, "mass": robot.total_mass, "kinds": kinds}
-
-
-def _body_row(robot: Robot, name: str) -> Data:
-    body = robot.body(name)
-    com = [float(evaluate(value)) for value in body.com]
-    inertia = [[float(value) for value in row] for row in evaluate_all(body.inertia)]
-    mass, joint = float(evaluate(body.mass)), robot.parent_joint[name].name
-    return {"name": name, "mass": mass, "com": com, "inertia": inertia, "joint": joint}
-
-
-PER_VELOCITY = ("velocity", "effort", "damping", "friction", "armature")
-
-
-def _joint_row(robot: Robot, name: str) -> Data:
-    joint = robot.joint(name)
-    bounds = [[_finite(low), _finite(high)] for low, high in zip(joint.lower, joint.upper, strict=True)]
-    return {
-        "name": name,
-        "kind": joint.kind,
-        "parent": joint.parent,
-        "child": joint.child,
-        "q_index": robot.q_slice(name).start,
-        "q": list(joint.q_names),
-        "v": list(joint.v_names),
-        "q_units": list(joint.table.q_units),
-        "axis": list(joint.axis) if joint.motion.axes else None,
-        "axis2": list(joint.axis2) if joint.motion.axes == 2 else None,
-        "order": joint.order if joint.kind == "gimbal" else None,
-        "driven": [written(formula) for formula in joint.driven],
-        "limits": bounds,
-        **{key: [_finite(evaluate(value)) for value in getattr(joint, key)] for key in PER_VELOCITY},
-    }
-
-
-def _finite(value: float) -> float | None:
-    """The value as a float; None where it is infinite (no limit), which JSON cannot represent."""
-    return float(value) if math.isfinite(value) else None
-
-
 # ── functions ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -187,6 +107,26 @@ def function_summary(function: CompiledFunction) -> Data:
         "op_counts": dict(program.op_counts),
         "backend": function.backend,
     }
+
+
+def function_table(rows: Sequence[Data]) -> Table:
+    """The table of functions, from the data of `timed`."""
+    cells = [
+        (
+            row["function"],
+            [f"{name} {_sizes(shape)}" for name, shape in row["inputs"].items()],
+            [_sizes(shape) for shape in row["outputs"].values()],
+            *(row["ops"], row["flops"], 1e3 * row["build_seconds"], 1e3 * row["compile_seconds"]),
+        )
+        for row in rows
+    ]
+    times = (Field("", "graph", "ms", ".1f"), Field("", "compile", "ms", ".1f"))
+    columns = (*shown("function", "inputs", "output"), *shown("ops", "flops", form=5), *times)
+    return Table("", columns, cells)
+
+
+def _sizes(shape: Sequence[int]) -> str:
+    return "x".join(map(str, shape)) or "1"
 
 
 def _shape(port: Port) -> list[int]:

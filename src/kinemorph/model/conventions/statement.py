@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from kinemorph.sheet import Table, shown
+
 CONVENTIONS = """\
 units          SI: m, kg, s, N, rad
 world          z up, gravity (0, 0, -9.81) m/s^2 unless the model says otherwise; "world" is the ground, never a body
@@ -22,3 +24,13 @@ TOPIC = 15  # characters before the text of a line
 def conventions() -> dict[str, str]:
     """The conventions by their topics, as {"units": "SI: m, kg, s, N, rad", ...}."""
     return {line[:TOPIC].strip(): line[TOPIC:] for line in CONVENTIONS.splitlines() if line.strip()}
+
+
+def convention_table() -> Table:
+    """The conventions as a table, by their topics."""
+    return Table(
+        "",
+        shown("topic", "convention", form="sentence"),
+        list(conventions().items()),
+        "Conventions of all equations and tables",
+    )

@@ -27,6 +27,7 @@ from kinemorph.model.modules.cube_shapes import TINTS
 from kinemorph.model.modules.module_types import TURNED, JointModule, ModuleType, Side, strangers
 from kinemorph.model.shapes import Color
 from kinemorph.model.topology import Edge, Method, SpanningTree, central_vertex, spanning_tree
+from kinemorph.sheet import Sheet
 from kinemorph.shown import Shown
 from kinemorph.words import counted, did_you_mean, listed
 
@@ -105,6 +106,14 @@ class Assembly(Shown):
         parts = len(self.organisms)
         several = f", {parts} organisms" if parts > 1 else ""
         return f"<Assembly '{self.name}': {counted(len(self.modules), 'module')}, {len(self.dockings)} docked{several}>"
+
+    __str__ = __repr__  # one line, as for use in sentences
+
+    def sheet(self) -> Sheet:
+        """Its modules by kind, their places and free sides, and what is docked to what."""
+        from kinemorph.model.sheets.assembly_sheet import assembly_sheet
+
+        return assembly_sheet(self)
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -31,6 +31,7 @@ from kinemorph.model.joint import Axis, Joint
 from kinemorph.model.modules.cube_shapes import SIDES
 from kinemorph.model.parameter import Symbolic
 from kinemorph.model.topology import Edge, spanning_tree
+from kinemorph.sheet import Sheet
 from kinemorph.shown import Shown
 from kinemorph.words import counted, listed
 
@@ -105,6 +106,14 @@ class ModuleType(Shown):
         joints = counted(len(self.joints), "joint")
         ports = "ports " + ", ".join(str(port.side) for port in self.ports) if self.ports else "no ports"
         return f"<ModuleType '{self.name}' ({self.letter}): {joints}, {ports}>"
+
+    __str__ = __repr__  # one line, as for use in sentences
+
+    def sheet(self) -> Sheet:
+        """Its size, its parts with their masses and ports, and its joints."""
+        from kinemorph.model.sheets.assembly_sheet import module_type_sheet
+
+        return module_type_sheet(self)
 
     @property
     def size(self) -> Vector:

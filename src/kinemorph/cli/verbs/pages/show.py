@@ -130,7 +130,8 @@ def _show_models(
     as_json: bool,
 ) -> None:
     """Shows one or several models; `state` has the configuration of a single one, `graph` is the file for its graph."""
-    from kinemorph.display.tables import robot_tables, summaries
+    from kinemorph.model.sheets.robot_sheet import CUT, LINE, robot_line
+    from kinemorph.sheet import Data, Facts, Field, Sheet
 
     for name in names[1:]:
         if is_run(name):
@@ -150,12 +151,18 @@ def _show_models(
         pose, note = shown_configuration(first, q)
         if note:
             say(f"note: {note}")
-    data: dict[str, Any] = summaries.robot_line(first.robot)
-    data["files"] = wrote(_graph_picture(first, graph), scenes.write(systems, q=pose))
+    bodies, dof, loops, *rest = zip(LINE, robot_line(first.robot), strict=True)
+    lines = [bodies, (dof[0]._replace(head=CUT[bool(loops[1])]), dof[1]), loops, *rest]
+    data: dict[str, Any] = {"files": wrote(_graph_picture(first, graph), scenes.write(systems, q=pose))}
+
+    def sheet() -> Sheet:
+        served = [(Field("url", "viewer", form="name"), data["url"])] if "url" in data else []
+        return Sheet("Robot", first.name, (Facts([*lines, *served]), Data("files", data["files"])))
+
     if not scenes.asked and graph is None and not as_json:
         options = f"--open (in the browser), --html {first.name}.html (the same page as a file), --view (live)"
         say(f"to see the model: kinemorph show {shlex.quote(names[0])} with {options} or --png {first.name}.png")
-    _print_or_serve(scenes, systems, data, lambda: put(data, as_json, robot_tables.short_tables), q=pose)
+    _print_or_serve(scenes, systems, data, lambda: put(sheet(), as_json), q=pose)
 
 
 def _graph_picture(system: System, path: Path | None) -> list[Path]:

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Mapping
 from math import isfinite
 from typing import Any
 
+from kinemorph.display.canvas import raised
 from kinemorph.display.faces.grid import Grid
 from kinemorph.display.faces.languages.french import FRENCH
 from kinemorph.errors import LanguageWarning, UnsupportedError, users_level
@@ -122,8 +123,15 @@ class Words:
 
     def numbers(self, values: Iterable[Any], digits: int | str = 4) -> str:
         """Several numbers with commas between them, or with semicolons where a comma is the sign of decimals."""
-        separator = self("; ") if self.language.decimal == "," else ", "
-        return separator.join(self.number(value, digits) for value in values)
+        return self.separated(self.number(value, digits) for value in values)
+
+    def separated(self, numbers: Iterable[str]) -> str:
+        """Written numbers with commas between them, or with semicolons where a comma is the sign of decimals."""
+        return (self("; ") if self.language.decimal == "," else ", ").join(numbers)
+
+    def unit(self, unit: str) -> str:
+        """A unit with raised powers: m/s²."""
+        return raised(unit)
 
     def integer(self, value: int) -> str:
         """A whole number with separated thousands: 12,345 in English."""
@@ -187,6 +195,14 @@ class PlainWords(Words):
     def integer(self, value: int) -> str:
         """A whole number with separated thousands."""
         return f"{value:,}"
+
+    def unit(self, unit: str) -> str:
+        """A unit as it is: m/s^2."""
+        return unit
+
+    def listed(self, names: Iterable[object], most: int | None = None) -> str:
+        """All names with commas between them: nothing is left out in a terminal."""
+        return ", ".join(map(str, names))
 
     def quoted(self, name: str) -> str:
         """A name in quotes."""

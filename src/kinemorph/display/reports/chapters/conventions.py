@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from kinemorph.display.faces.document import Grid, Paragraph, Section, Table
+from kinemorph.display.faces.blocks import written
+from kinemorph.display.faces.document import Paragraph, Section
 from kinemorph.display.faces.languages.words import Words
 from kinemorph.display.reports.subject import Subject
-from kinemorph.model.conventions.statement import conventions
+from kinemorph.model.conventions.statement import convention_table
 
 
 def chapter(subject: Subject, words: Words) -> Section | None:
     """The table of conventions."""
-    rows = [[words(topic), words(text)] for topic, text in conventions().items()]
-    grid = Grid(words("Conventions of all equations and tables"), (words("topic"), words("convention")), rows, heads=1)
-    return Section(
-        "conventions",
-        words("Conventions"),
-        (
-            Paragraph(words("All numbers are in SI units and radians; a table says where it uses another unit.")),
-            Table(grid),
-        ),
-    )
+    told = words("All numbers are in SI units and radians; a table says where it uses another unit.")
+    return Section("conventions", words("Conventions"), (Paragraph(told), *written(convention_table(), words)))

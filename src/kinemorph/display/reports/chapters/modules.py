@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from kinemorph.display.canvas import in_language
+from kinemorph.display.faces.blocks import written
 from kinemorph.display.faces.document import Block, Figure, Grid, Heading, Paragraph, Section, Table
 from kinemorph.display.faces.languages.words import Words
 from kinemorph.display.reports.subject import Subject
 from kinemorph.display.tables.assembly_tables import assembly_tables
 from kinemorph.model.modules.assembly import Assembly
 from kinemorph.model.modules.traversal import traverse
+from kinemorph.model.sheets.assembly_sheet import module_table
 
 WIDEST, LONGEST = 30, 100  # columns and rows of a table that is printed; larger ones are only counted
 
@@ -36,7 +38,7 @@ def chapter(subject: Subject, words: Words) -> Section | None:
         ),
         Figure(plan, words("Plan of the modules in their initial configuration."), _width(plan)),
         Figure(graph, words("Graph of the modules: arrows lead away from the base."), _width(graph)),
-        Table(_types(assembly, words)),
+        *written(module_table(assembly), words),
         Heading(words("Matrices")),
     ]
     for grid, title in zip(
@@ -65,13 +67,6 @@ def _width(figure: object) -> float:
     """The width of a picture on the page, by its width in inches."""
     inches: float = figure.get_figwidth()  # type: ignore[attr-defined]
     return min(1.0, inches / 7.0)
-
-
-def _types(assembly: Assembly, words: Words) -> Grid:
-    """The modules with their types, and what is docked to what is in the lists below."""
-    free = {module.name: ", ".join(map(str, assembly.free_sides(module.name))) for module in assembly.modules}
-    rows = [[one.name, one.type.letter, one.type.name, free[one.name]] for one in assembly.modules]
-    return words.grid(Grid("Modules and their free sides", ("module", "letter", "type", "free sides"), rows))
 
 
 def _numbers(assembly: Assembly, words: Words) -> str:

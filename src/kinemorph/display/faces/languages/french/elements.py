@@ -17,7 +17,6 @@ TEXTS = {
     "quantity": "grandeur",
     "a function": "une fonction",
     "{n} values": "{n} valeurs",
-    "Wiring": "Connexions",
     "What drives what": "Qui commande quoi",
     "source": "source",
     "signal": "signal",
@@ -44,6 +43,8 @@ TEXTS = {
     "to phase": "vers la phase",
     "where it falls through 0": "où s'annule en décroissant",
     "if above 0": "si positif",
+    "then": "alors",
+    "where runs begin": "début des simulations",
     # kinds
     "actuator": "actionneur",
     "applied wrench": "torseur appliqué",

@@ -1,0 +1,1 @@
+"""What robots, assemblies and module types have to show, as sheets."""
