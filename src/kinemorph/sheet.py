@@ -112,6 +112,7 @@ class Table:
     `key`      its name in JSON, where it is a list of objects; with "" it is for people only
     `marked`   rows that stand out, such as poles that grow; where there is little room, they come first
     `note`     a sentence below the table
+    `most`     rows that a terminal shows; all with None
     """
 
     key: str
@@ -120,6 +121,7 @@ class Table:
     title: Text = ""
     note: Text = ""
     marked: Sequence[int] = ()
+    most: int | None = None
 
     def data(self) -> dict[str, Any]:
         """{key: list of rows as objects}; {} for a table without a key."""
@@ -156,7 +158,7 @@ class Verdict:
 
 @dataclass(frozen=True, eq=False)
 class Pose:
-    """A picture of a robot or system at a configuration `q`, shape (nq,)."""
+    """A picture of a robot or system at a configuration `q`, shape (nq,); of a run some poses, with q None."""
 
     model: Any
     q: Any
@@ -187,6 +189,26 @@ class Points:
         return {}
 
 
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """Small curves over one axis, each with its range and its last value, for a card.
+
+    `head`    what the curves are of, such as "coordinate"
+    `x`       places on the axis, such as times, shape (n,)
+    `lines`   (the field of a curve, its values (n,), NaN where there is none)
+    `marks`   places on the axis that stand out, such as times of events
+    """
+
+    head: Text
+    x: Any
+    lines: Sequence[tuple[Field, Any]]
+    marks: Sequence[float] = ()
+
+    def data(self) -> dict[str, Any]:
+        """Nothing: the numbers are those of the result."""
+        return {}
+
+
 class Data(NamedTuple):
     """A value for programs only."""
 
@@ -198,7 +220,7 @@ class Data(NamedTuple):
         return {self.key: plain(self.value)}
 
 
-Part: TypeAlias = Facts | Table | Note | Verdict | Pose | Points | Data
+Part: TypeAlias = Facts | Table | Note | Verdict | Pose | Points | Curves | Data
 
 
 @dataclass(frozen=True, eq=False)

@@ -106,9 +106,10 @@ def _follow(
 ) -> None:
     """Runs `gait ROBOT`: simulates the robot with its gait for `time` [s], and reports the run."""
     from kinemorph.analysis.with_gait import with_gait
-    from kinemorph.display.tables import gait_reports, run_summaries
+    from kinemorph.display.tables import gait_reports
     from kinemorph.mechanics.constraints.stances import closed_stance
     from kinemorph.model.elements.forces.joint_forces import with_joint_forces
+    from kinemorph.simulation.results.run_notes import acting_joints, inactive_notes
     from kinemorph.simulation.simulate import simulate
 
     model, joints = system.robot, _joints(system, pattern)
@@ -128,16 +129,15 @@ def _follow(
         if steps and places:  # the distance is printed, and has to be right
             finer_options = {**run.given, **method, **steps, "save": None}
             finer = simulate(replace(system, source=""), time, q=q, progress=progress, **finer_options)
-    data = gait_reports.following_summary(model, trajectory, (pattern.kind or Kind.rhythmic).value, joints, ADDED[1])
+    sheet = gait_reports.following_sheet(model, trajectory, (pattern.kind or Kind.rhythmic).value, joints, ADDED[1])
     if finer is not None:
         notes += gait_reports.convergence_notes(model, trajectory, finer)
     columns = [*places, *(f"q.{joint}" for joint in joints)]
     columns.append(ADDED[1] if len(joints) == 1 else f"{ADDED[1]}.*")
-    notes += run_summaries.acting_joints(system, following) + run_summaries.inactive_notes(system)
+    notes += acting_joints(system, following) + inactive_notes(system)
     report_run(
-        trajectory, data, gait_reports.following_tables, save=run.save, plots=plots, scenes=scenes, notes=notes,
-        as_json=as_json, columns=columns,
-    )  # fmt: skip
+        trajectory, sheet, save=run.save, plots=plots, scenes=scenes, notes=notes, as_json=as_json, columns=columns
+    )
 
 
 def _positions(system: System, joints: Sequence[str], q: Values | None) -> tuple[float, ...]:

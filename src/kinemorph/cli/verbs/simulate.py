@@ -20,9 +20,9 @@ from kinemorph.words import listed
 def _print_methods(wanted: bool) -> None:
     """Prints the integration methods and exits, where --methods is given."""
     if wanted:
-        from kinemorph.display.tables import run_summaries, run_tables
+        from kinemorph.simulation.integrators.methods import methods_sheet
 
-        put(run_summaries.method_summary(), False, run_tables.method_tables)
+        put(methods_sheet(), False)
         raise typer.Exit
 
 
@@ -46,8 +46,8 @@ def simulate(
 ) -> None:
     """Simulates a robot; saves, plots and shows the run. A run that fails keeps the part before the failure."""
     from kinemorph.display import series
-    from kinemorph.display.tables import run_summaries, run_tables
     from kinemorph.simulation.planned_run import changed_plan, plan_of, prepared_run
+    from kinemorph.simulation.results.run_notes import acting_joints, beyond_limits, inactive_notes
 
     if run.step is not None and (run.rtol, run.atol) != (None, None):
         raise KinemorphError(
@@ -77,9 +77,7 @@ def simulate(
     if in_table and run.save is not None:
         wanted = [column.name for column in series.chosen(trajectory, plots.names)]
         trajectory.save(run.save, columns=[name for name in wanted if name in trajectory.on_request])
-    notes += run_summaries.acting_joints(system, given) + run_summaries.beyond_limits(system, trajectory)
-    notes += run_summaries.inactive_notes(
-        system, driven=bool(plan.inputs or (plan.start and given.starts[plan.start].u))
-    )
-    data, tables = run_summaries.run_summary(trajectory), run_tables.run_tables
-    report_run(trajectory, data, tables, save=run.save, plots=plots, scenes=scenes, notes=notes, as_json=as_json)
+    notes += acting_joints(system, given) + beyond_limits(system, trajectory)
+    notes += inactive_notes(system, driven=bool(plan.inputs or (plan.start and given.starts[plan.start].u)))
+    sheet = trajectory.sheet()
+    report_run(trajectory, sheet, save=run.save, plots=plots, scenes=scenes, notes=notes, as_json=as_json)

@@ -103,10 +103,12 @@ def _paragraph(told: sheets.Text, words: Words, tone: sheets.Tone) -> Paragraph:
 
 
 def _pose(part: sheets.Pose, words: Words, most: int | None) -> list[Block]:
+    from kinemorph.display.faces.thumbnails import posed
     from kinemorph.display.painting.draw import draw
 
+    model, rows = posed(part.model, part.q)
     with in_language(words):
-        picture = draw(part.model, part.q, masses=False, title="", size=POSE_SIZE)
+        picture = draw(model, rows[-1], ghosts=list(rows[:-1]), masses=False, title="", size=POSE_SIZE)
     return [Figure(picture, text(words, part.caption), 0.6)]
 
 
@@ -125,5 +127,6 @@ WRITERS: dict[Any, Callable[[Any, Words, int | None], list[Block]]] = {
     sheets.Verdict: _verdict,
     sheets.Pose: _pose,
     sheets.Points: _points,
+    sheets.Curves: lambda part, words, most: [],
     sheets.Data: lambda part, words, most: [],
 }

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from kinemorph import sheet as sheets
-from kinemorph.display.faces.blocks import text, written
+from kinemorph.display.faces.blocks import head, text, written
 from kinemorph.display.faces.document import Block, Facts, Paragraph, Table
 from kinemorph.display.faces.grid import VERDICTS
 from kinemorph.display.faces.languages.words import Words
-from kinemorph.display.faces.thumbnails import robot_picture
-from kinemorph.display.html import MOST_ROWS, card, escaped, mark, note, picture_of, table
+from kinemorph.display.faces.thumbnails import robot_picture, run_picture
+from kinemorph.display.html import MOST_ROWS, card, escaped, mark, note, picture_of, sparkline, table
 from kinemorph.model.system import as_robot
 
 TONES = {"note": None, "text": None, "warning": "bad", "success": "good"}
@@ -20,9 +22,11 @@ def card_of_sheet(sheet: sheets.Sheet) -> str:
     words, facts, parts, picture = Words(), [], [], ""
     for part in sheet.parts:
         if isinstance(part, sheets.Pose):
-            drawn = robot_picture(as_robot(part.model), part.q)
+            drawn = run_picture(part.model) if part.q is None else robot_picture(as_robot(part.model), part.q)
             picture = picture_of(drawn.source, drawn.width, text(words, part.caption)) if drawn.source else ""
             parts += [note(drawn.note)] if drawn.note else []
+        elif isinstance(part, sheets.Curves):
+            parts.append(_curves(part, words))
         elif not isinstance(part, sheets.Points):
             for block in written(part, words, MOST_ROWS):
                 if isinstance(block, Facts):
@@ -43,6 +47,18 @@ def _html(block: Block) -> str:
     rows = [[_cell(cell, k in grid.marked and not n) for n, cell in enumerate(row)] for k, row in enumerate(grid.rows)]
     below = note(grid.note) if grid.note else ""
     return table(grid.title, grid.columns, rows) + below
+
+
+def _curves(part: sheets.Curves, words: Words) -> str:
+    """A table of small curves as HTML; without those that have no value anywhere."""
+    rows = []
+    for one, given in part.lines:
+        known = given[np.isfinite(given)]
+        if len(known):
+            low, high, last = (words.number(value, one.form) for value in (known.min(), known.max(), known[-1]))
+            row = [escaped(head(words, one), 32), sparkline(part.x, given, part.marks), f"{low} to {high}", last]
+            rows.append(row)
+    return table("", (text(words, part.head), "over time", "range", "at the end"), rows)
 
 
 def _cell(cell: str, marked: bool) -> str:

@@ -21,7 +21,8 @@ def parts_of(sheet: sheets.Sheet) -> Parts:
     """A sheet as tables and lines; its pictures are left out."""
     parts: Parts = [f"{sheet.kind} {sheet.name}"]
     for part in sheet.parts:
-        for block in () if isinstance(part, (sheets.Pose, sheets.Points)) else written(part, PlainWords(), None):
+        most = part.most if isinstance(part, sheets.Table) else None
+        for block in () if isinstance(part, (sheets.Pose, sheets.Points)) else written(part, PlainWords(), most):
             if isinstance(block, Paragraph):
                 parts.append(textwrap.fill("".join(map(str, block.pieces)), WIDTH))
             else:
@@ -60,6 +61,8 @@ def rendered(parts: Iterable[Any], stream: IO[str]) -> str:
         if isinstance(part, Grid) and part.title:
             console.print(part.title, style="bold")
         console.print(part.for_terminal() if isinstance(part, (Grid, Facts)) else part)
+        if isinstance(part, Grid) and part.note:
+            console.print(part.note)
     buffer: Any = console.file
     lines = [line.rstrip() for line in buffer.getvalue().splitlines()]
     return "\n".join(lines) + "\n"

@@ -90,8 +90,6 @@ def run_picture(trajectory: Trajectory) -> Picture:
     """The picture of a run: its last pose over paler earlier ones, seen from the front where the motion is planar."""
 
     def make() -> Picture:
-        if all(one.plant.robot is None and one.stored is None for one in trajectory.segments):
-            return Picture()  # a run of equations has no robot to draw
         try:
             robot = robot_of(trajectory)
         except KinemorphError as error:
@@ -100,6 +98,11 @@ def run_picture(trajectory: Trajectory) -> Picture:
 
     found: Picture = _PICTURES.of(trajectory, make)
     return found
+
+
+def posed(model: Any, q: Any) -> tuple[Any, Array]:
+    """(what a picture shows, its configurations (n, nq)): a model at q, or the robot of a run in `run_poses`."""
+    return (robot_of(model), run_poses(model)) if q is None else (model, np.atleast_2d(q))
 
 
 def run_poses(trajectory: Trajectory) -> Array:

@@ -3,7 +3,6 @@
 summaries          robots, functions and checks as plain data
 phase_tables       the phases and edges of a hybrid automaton
 robot_tables       the data of `summaries` as tables for a terminal
-run_summaries      runs as plain data; `run_tables` makes tables of them
 element_tables     the elements of a system, as data and as tables
 assembly_tables    matrices and lists of an assembly
 report_checks      the rows of a report that no longer hold

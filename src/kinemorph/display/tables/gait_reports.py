@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from kinemorph import sheet as sheets
 from kinemorph.analysis.gait_clusters import GaitClusters
 from kinemorph.display.faces.grid import Data, Facts, Parts, grid_of
 from kinemorph.display.series import values
-from kinemorph.display.tables.run_summaries import run_summary
-from kinemorph.display.tables.run_tables import run_tables
 from kinemorph.mechanics.elements.gaits.map_steps import MAPS
 from kinemorph.model.robot import Robot
+from kinemorph.sheet import Field, Sheet, Table, said
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.running.energy_check import LOOSE
-from kinemorph.words import counted
 
 NEARLY = 0.05  # share of the distance: two step sizes that agree better give the same distance
+GAIT, WENT = Field("", "gait", form="sentence"), Field("", "distance from the initial position", "m", 4)
+FOLLOWING = (
+    *(Field("joint", "joint", form="name"), Field("smallest", "smallest", form=4), Field("largest", "largest", form=4)),
+    *(Field("unit", "unit", form="name"), Field("off", "off at most", form=4)),
+    *(Field("effort", "largest effort", form=4), Field("effort_unit", "unit of effort", form="name")),
+)
 LEAST = 0.01  # [m] a shorter distance counts as this one: a robot that stays in place wobbles
 
 
@@ -55,35 +61,24 @@ def cluster_tables(data: Data) -> Parts:
     return [Facts(rows), grid_of("", data["outcomes"], columns, ("starts", "share", "in antiphase", "a seed"))]
 
 
-def following_summary(robot: Robot, trajectory: Trajectory, kind: str, joints: Sequence[str], pd: str) -> Data:
-    """A run of a robot that follows a gait, as data: its displacement, tracking errors and efforts.
+def following_sheet(robot: Robot, trajectory: Trajectory, kind: str, joints: Sequence[str], pd: str) -> Sheet:
+    """The sheet of a run of a robot that follows a gait, with its displacement, tracking errors and efforts.
 
     `kind` is the kind of gait, `joints` are the joints that follow it, and `pd` is the name of their controller.
     """
-    data = run_summary(trajectory)
     rows = []
     for joint in joints:
         name = f"{pd}.{joint}" if len(joints) > 1 else pd
         wish, angle, effort = (values(trajectory, one) for one in (f"gait.{joint}", f"q.{joint}", name))
-        rows.append(
-            {
-                "joint": joint,
-                "unit": trajectory.columns[f"q.{joint}"].unit,
-                "smallest": _finite(angle.min()),
-                "largest": _finite(angle.max()),
-                "off": _finite(np.abs(angle - wish).max()),
-                "effort": _finite(np.abs(effort).max()),
-                "effort_unit": trajectory.columns[name].unit,
-            }
-        )
-    places = _displacement(robot, trajectory)
-    data["gait"] = {
-        "kind": kind,
-        "joints": rows,
-        "displacement": [_finite(x) for x in places],
-        "distance": _distance(robot, trajectory),
-    }
-    return data
+        units = trajectory.columns[f"q.{joint}"].unit, trajectory.columns[name].unit
+        off, most = np.abs(angle - wish).max(), np.abs(effort).max()
+        rows.append((joint, angle.min(), angle.max(), units[0], off, most, units[1]))
+    table, distance = Table("joints", FOLLOWING, rows), _distance(robot, trajectory)
+    told = said("{kind}, {n} joint", "{kind}, {n} joints", n=len(joints), kind=kind)
+    facts = sheets.Facts(((GAIT, told), (WENT, distance)))
+    data = {"kind": kind, **table.data(), "displacement": _displacement(robot, trajectory), "distance": distance}
+    sheet = trajectory.sheet()
+    return replace(sheet, parts=[facts, replace(table, key=""), *sheet.parts, sheets.Data("gait", data)])
 
 
 def _displacement(robot: Robot, trajectory: Trajectory) -> list[float]:
@@ -127,20 +122,6 @@ def convergence_notes(robot: Robot, trajectory: Trajectory, finer: Trajectory) -
         f"with {how} the robot moves {goes:.4g} m instead of {went:.4g} m: the error is about "
         f"{abs(went - goes) / max(abs(goes), LEAST):.0%}; take {remedy}"
     ]
-
-
-def following_tables(data: Data) -> Parts:
-    """The tables of the command `gait ROBOT`, from the data of `following_summary`."""
-    gait = data["gait"]
-    went = "" if gait["distance"] is None else f"{gait['distance']:.4g} m from its initial position"
-    rows = [
-        ("gait", f"{gait['kind']}, {counted(len(gait['joints']), 'joint')}"),
-        *([("went", went)] if went else []),
-    ]
-    columns = {"joint": "{joint}", "smallest": "{smallest:.4g}", "largest": "{largest:.4g}", "unit": "{unit}"}
-    columns |= {"off at most": "{off:.4g}", "largest effort": "{effort:.4g}", "unit of effort": "{effort_unit}"}
-    numbers = ("smallest", "largest", "off at most", "largest effort")
-    return [Facts(rows), grid_of("", gait["joints"], columns, numbers), *run_tables(data)[:1]]
 
 
 def displacement_columns(robot: Robot) -> list[str]:

@@ -101,19 +101,15 @@ def _refuse(options: Mapping[str, Any], why: str) -> None:
 def _print_or_serve(
     scenes: SceneOptions,
     subjects: Mapping[str, Subject],
-    data: dict[str, Any],
-    printed: Callable[[], None],
+    printed: Callable[[dict[str, Any]], None],
     **more: Any,
 ) -> None:
-    """Calls `printed` to print the data. With --view, also serves the live viewer until Ctrl-C and adds its URL to the
-    data.
-    """
+    """Calls `printed` with further data. With --view, these are the URL of the live viewer, served until Ctrl-C."""
     if not scenes.view:
-        printed()
+        printed({})
         return
     with scenes.serve(subjects, **more) as viewer:
-        data["url"] = viewer.url
-        printed()
+        printed({"url": viewer.url})
         say("the viewer runs until Ctrl-C")
         viewer.wait()
 
@@ -155,7 +151,7 @@ def _show_models(
     if not scenes.asked and graph is None and not as_json:
         options = f"--open (in the browser), --html {first.name}.html (the same page as a file), --view (live)"
         say(f"to see the model: kinemorph show {shlex.quote(names[0])} with {options} or --png {first.name}.png")
-    _print_or_serve(scenes, systems, data, lambda: put(data, as_json, robot_tables.short_tables), q=pose)
+    _print_or_serve(scenes, systems, lambda url: put(data | url, as_json, robot_tables.short_tables), q=pose)
 
 
 def _graph_picture(system: System, path: Path | None) -> list[Path]:
@@ -180,7 +176,8 @@ def _show_runs(
     as_json: bool,
 ) -> None:
     """Shows one or several saved runs; `robots` are the values of --robot."""
-    from kinemorph.display.tables import run_summaries, run_tables
+    from kinemorph.display.series import chosen as chosen_columns
+    from kinemorph.sheet import Data
     from kinemorph.simulation.files.storage import load_trajectory
 
     for name in names[1:]:
@@ -199,11 +196,14 @@ def _show_runs(
             "or leave --robot out."
         )
     (name, trajectory), *others = runs.items()
-    data = run_summaries.run_summary(trajectory)
-    data["columns"] = run_summaries.column_figures(trajectory, plots.names)
+    sheet = trajectory.sheet([column.name for column in chosen_columns(trajectory, plots.names)])
     made = plots.write(trajectory, compare=dict(others), name=name)
-    data["files"] = wrote(made, scenes.write(runs, columns=plots.names))
-    _print_or_serve(scenes, runs, data, lambda: put(data, as_json, run_tables.result_tables), columns=plots.names)
+    files = {"files": wrote(made, scenes.write(runs, columns=plots.names))}
+
+    def printed(url: dict[str, Any]) -> None:
+        put(sheet.with_parts(*(Data(key, value) for key, value in {**files, **url}.items())), as_json)
+
+    _print_or_serve(scenes, runs, printed, columns=plots.names)
 
 
 def _computed(runs: Mapping[str, Trajectory], wishes: Sequence[str]) -> bool:
