@@ -126,6 +126,11 @@ def test_the_methods_are_listed() -> None:
     result = run("simulate", "--methods")
     assert result.exit_code == 0
     assert all(name in result.stdout for name in ("rk4", "dop853", "ode45", "order", "stiff"))
+    for line in (["--methods", "--json"], ["--json", "pendulum", "--methods"]):  # in any order
+        data = json.loads(run("simulate", *line).stdout)
+        assert data["default"] == "dop853" and data["aliases"][0] == {
+            "name": "ode45", "method": "dormand_prince", "why": "the same pair, Dormand-Prince 5(4)",
+        }  # fmt: skip
 
 
 # ── analyze ───────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -17,12 +17,12 @@ from kinemorph.errors import KinemorphError
 from kinemorph.words import listed
 
 
-def _print_methods(wanted: bool) -> None:
+def _print_methods(context: typer.Context, wanted: bool) -> None:
     """Prints the integration methods and exits, where --methods is given."""
     if wanted:
         from kinemorph.simulation.integrators.methods import methods_sheet
 
-        put(methods_sheet(), False)
+        put(methods_sheet(), context.params.get("as_json", False))
         raise typer.Exit
 
 
@@ -35,9 +35,7 @@ def simulate(
         option("Run [runs.NAME] of the model file; options given beside it override it.", "NAME", names=("--run",)),
     ] = None,
     run: RunOptions,
-    methods: Annotated[
-        bool, flag("--methods", "List the integration methods.", callback=_print_methods, is_eager=True)
-    ] = False,
+    methods: Annotated[bool, flag("--methods", "List the integration methods.", callback=_print_methods)] = False,
     state: StateOptions,
     plots: Annotated[PlotOptions, "plot", "columns", "degrees"],
     scenes: Annotated[SceneOptions, "html", "open", "gif", "mp4", "van", "speed"],

@@ -16,7 +16,6 @@ from kinemorph.display.tables.loop_reports import mobility_summary
 from kinemorph.display.tables.phase_tables import automaton_summary
 from kinemorph.display.tables.summaries import Data, robot_summary
 from kinemorph.formats import FORMATS
-from kinemorph.formats.findings import RULES
 from kinemorph.formats.hints import Hint
 from kinemorph.formats.loading import Examination
 from kinemorph.model.run_plans import RunPlan
@@ -105,11 +104,6 @@ def verification_line(path: str, verdict: Data) -> str:
     counts = ", ".join(f"{count[status]} {status}" for status in ("passed", "failed", "skipped"))
     failed = [f"{row['name']} ({row['note']})" for row in verdict["checks"] if row["status"] == "failed"]
     return f"{path}: verified: {counts}" + (f": {'; '.join(failed)}" if failed else "")
-
-
-def rule_rows() -> list[Data]:
-    """All rules of model files as data: the name that findings quote, and what the rule says."""
-    return [{"rule": name, "says": says} for name, says in RULES.items()]
 
 
 # ── info ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
