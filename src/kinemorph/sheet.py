@@ -190,6 +190,18 @@ class Points:
 
 
 @dataclass(frozen=True, eq=False)
+class Plot:
+    """The usual plot of a result, which its method `plot` draws."""
+
+    result: Any
+    caption: Text
+
+    def data(self) -> dict[str, Any]:
+        """Nothing: pictures are for people."""
+        return {}
+
+
+@dataclass(frozen=True, eq=False)
 class Curves:
     """Small curves over one axis, each with its range and its last value, for a card.
 
@@ -220,7 +232,7 @@ class Data(NamedTuple):
         return {self.key: plain(self.value)}
 
 
-Part: TypeAlias = Facts | Table | Note | Verdict | Pose | Points | Curves | Data
+Part: TypeAlias = Facts | Table | Note | Verdict | Pose | Points | Plot | Curves | Data
 
 
 @dataclass(frozen=True, eq=False)

@@ -120,6 +120,12 @@ def _points(part: sheets.Points, words: Words, most: int | None) -> list[Block]:
     return [Figure(picture, text(words, part.caption), 0.85)]
 
 
+def _plot(part: sheets.Plot, words: Words, most: int | None) -> list[Block]:
+    with in_language(words):
+        picture = part.result.plot()
+    return [Figure(picture, text(words, part.caption))]
+
+
 WRITERS: dict[Any, Callable[[Any, Words, int | None], list[Block]]] = {
     sheets.Facts: _facts,
     sheets.Table: _table,
@@ -127,6 +133,7 @@ WRITERS: dict[Any, Callable[[Any, Words, int | None], list[Block]]] = {
     sheets.Verdict: _verdict,
     sheets.Pose: _pose,
     sheets.Points: _points,
+    sheets.Plot: _plot,
     sheets.Curves: lambda part, words, most: [],
     sheets.Data: lambda part, words, most: [],
 }

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from kinemorph import sheet as sheets
-from kinemorph.display.faces.blocks import head, text, written
+from kinemorph.display.faces.blocks import head, text, value, written
 from kinemorph.display.faces.document import Block, Facts, Paragraph, Table
 from kinemorph.display.faces.grid import VERDICTS
 from kinemorph.display.faces.languages.words import Words
-from kinemorph.display.faces.thumbnails import robot_picture, run_picture
+from kinemorph.display.faces.thumbnails import plot_picture, robot_picture, run_picture
 from kinemorph.display.html import MOST_ROWS, card, escaped, mark, note, picture_of, sparkline, table
 from kinemorph.model.system import as_robot
 
@@ -23,6 +23,9 @@ def card_of_sheet(sheet: sheets.Sheet) -> str:
     for part in sheet.parts:
         if isinstance(part, sheets.Pose):
             drawn = run_picture(part.model) if part.q is None else robot_picture(as_robot(part.model), part.q)
+        elif isinstance(part, sheets.Plot):
+            drawn = plot_picture(part.result)
+        if isinstance(part, (sheets.Pose, sheets.Plot)):
             picture = picture_of(drawn.source, drawn.width, text(words, part.caption)) if drawn.source else ""
             parts += [note(drawn.note)] if drawn.note else []
         elif isinstance(part, sheets.Curves):
@@ -30,7 +33,7 @@ def card_of_sheet(sheet: sheets.Sheet) -> str:
         elif not isinstance(part, sheets.Points):
             for block in written(part, words, MOST_ROWS):
                 if isinstance(block, Facts):
-                    facts += [f"{what} {value}" for what, value in block.rows]
+                    facts += [f"{what} {shown}" for what, shown in block.rows]
                 elif isinstance(part, sheets.Verdict):
                     parts.insert(0, _html(block))
                 else:
@@ -55,7 +58,7 @@ def _curves(part: sheets.Curves, words: Words) -> str:
     for one, given in part.lines:
         known = given[np.isfinite(given)]
         if len(known):
-            low, high, last = (words.number(value, one.form) for value in (known.min(), known.max(), known[-1]))
+            low, high, last = (value(words, one, float(end)) for end in (known.min(), known.max(), known[-1]))
             row = [escaped(head(words, one), 32), sparkline(part.x, given, part.marks), f"{low} to {high}", last]
             rows.append(row)
     return table("", (text(words, part.head), "over time", "range", "at the end"), rows)

@@ -22,7 +22,9 @@ def parts_of(sheet: sheets.Sheet) -> Parts:
     parts: Parts = [f"{sheet.kind} {sheet.name}"]
     for part in sheet.parts:
         most = part.most if isinstance(part, sheets.Table) else None
-        for block in () if isinstance(part, (sheets.Pose, sheets.Points)) else written(part, PlainWords(), most):
+        for block in (
+            () if isinstance(part, (sheets.Pose, sheets.Points, sheets.Plot)) else written(part, PlainWords(), most)
+        ):
             if isinstance(block, Paragraph):
                 parts.append(textwrap.fill("".join(map(str, block.pieces)), WIDTH))
             else:

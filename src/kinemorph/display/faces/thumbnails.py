@@ -17,7 +17,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array, evenly
 from kinemorph.display.cameras import VIEW
-from kinemorph.display.canvas import png_of
+from kinemorph.display.canvas import png_of, small_png_of
 from kinemorph.display.looks.combined_robot import configurations, robot_of
 from kinemorph.display.looks.poses import Poses
 from kinemorph.display.painting.draw import draw
@@ -41,6 +41,7 @@ POSES = 5  # poses of a run that are drawn
 MOST_BODIES = 1000  # a robot with more bodies is not drawn on its card
 SIZE = 4.4  # longer side of the rendered picture [inch]
 POSTER, POSTER_SIZE = 720, 7.2  # longer side of a poster [px] and [inch]
+PLOT = 430  # width of a plot as shown [px]
 GRAPH = 90.0  # size of a graph of phases as shown [px/inch]
 RAISED = 12.0  # elevation from which planar motion is seen [deg]
 
@@ -124,6 +125,15 @@ def model_pose(model: Robot | System) -> Array:
 def figure_picture(figure: Any) -> Picture:
     """A Matplotlib figure as a small picture, without its text and margins."""
     return Picture(*_png(_cut(figure)))
+
+
+def plot_picture(result: Any) -> Picture:
+    """The usual plot of a result that has a method `plot`."""
+    try:
+        source = base64.b64encode(small_png_of(result.plot())).decode()
+    except KinemorphError as error:
+        return Picture(note=f"No picture: {error}")
+    return Picture(f"data:image/png;base64,{source}", PLOT)
 
 
 def graph_picture(system: System) -> Picture:
