@@ -203,22 +203,24 @@ class Plot:
 
 @dataclass(frozen=True, eq=False)
 class Curves:
-    """Small curves over one axis, each with its range and its last value, for a card.
+    """Small curves over one axis, each with its range and its last value, on a card; elsewhere another part.
 
-    `head`    what the curves are of, such as "coordinate"
-    `x`       places on the axis, such as times, shape (n,)
-    `lines`   (the field of a curve, its values (n,), NaN where there is none)
-    `marks`   places on the axis that stand out, such as times of events
+    `head`      what the curves are of, such as "coordinate"
+    `x`         places on the axis, such as times, shape (n,)
+    `lines`     (the field of a curve, its values (n,), NaN where there is none)
+    `instead`   what other faces show, such as the last values
+    `marks`     places on the axis that stand out, such as times of events
     """
 
     head: Text
     x: Any
     lines: Sequence[tuple[Field, Any]]
+    instead: Table | Note
     marks: Sequence[float] = ()
 
     def data(self) -> dict[str, Any]:
-        """Nothing: the numbers are those of the result."""
-        return {}
+        """That of `instead`."""
+        return self.instead.data()
 
 
 class Data(NamedTuple):

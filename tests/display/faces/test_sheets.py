@@ -131,19 +131,19 @@ events
 ----------------------------
 0.534786286  low    crossing
 
+last state
+              value  unit
+--------------------------
+q.q1  -0.9800633976  rad
+v.q1  -0.5718294818  rad/s
+
 energies
 energy               at the start [J]  at the end [J]   change [J]
 ------------------------------------------------------------------
 kinetic                             0         0.16349      0.16349
 potential                     -5.3004         -5.4639     -0.16351
 kinetic + potential           -5.3004         -5.3004  -1.4563e-05
-The energy drift is the largest change of kinetic + potential - supplied + dissipated energy between events.
-
-last state
-              value  unit
---------------------------
-q.q1  -0.9800633976  rad
-v.q1  -0.5718294818  rad/s"""
+The energy drift is the largest change of kinetic + potential - supplied + dissipated energy between events."""
 
 
 def test_a_run_says_the_same_everywhere() -> None:

@@ -134,6 +134,6 @@ WRITERS: dict[Any, Callable[[Any, Words, int | None], list[Block]]] = {
     sheets.Pose: _pose,
     sheets.Points: _points,
     sheets.Plot: _plot,
-    sheets.Curves: lambda part, words, most: [],
+    sheets.Curves: lambda part, words, most: written(part.instead, words, most),
     sheets.Data: lambda part, words, most: [],
 }

@@ -79,9 +79,9 @@ def run_sheet(run: Trajectory, columns: Sequence[str] | None = None) -> Sheet:
         ]
     )
     outcome = {"kind": run.outcome.kind, "t": run.outcome.t, "message": run.outcome.message, "ok": run.outcome.ok}
-    last = [_last_state(run)] if columns is None else [columns_table(run, columns)]
+    last = _last_state(run) if columns is None else columns_table(run, columns)
     parts: list[Part] = [Verdict(run.outcome.ok, _ended(run.outcome)), facts, *_events(run.events), _systems(run)]
-    parts += [_curves(run), _energies(run, energy), *last, *_pose(run)]
+    parts += [_curves(run, last), _energies(run, energy), *_pose(run)]
     data = {"outcome": outcome, "settings": run.settings, "energy": energy, "final": _final(run)}
     return Sheet("Run of", run.name, [*parts, *(Data(key, value) for key, value in data.items())])
 
@@ -192,7 +192,7 @@ def _energies(run: Trajectory, figures: dict[str, float | None] | None) -> Table
 # ── coordinates ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _curves(run: Trajectory) -> Curves:
+def _curves(run: Trajectory, instead: Table | Note) -> Curves:
     """Curves of a few coordinates, or of element states without coordinates; those of the whole run come first."""
     names = [name for name in run.columns if name.startswith("q.")]
     head = "coordinate" if names else "state"
@@ -200,7 +200,7 @@ def _curves(run: Trajectory) -> Curves:
     count = Counter(name for part in run.stretches for name in part.columns)
     chosen = sorted(dict.fromkeys(names), key=lambda name: -count[name])[:CURVES]
     lines = [(Field(name, said("{name}", name=name), run.columns[name].unit, 3), run[name]) for name in chosen]
-    return Curves(head, run.t, lines, [event.t for event in run.events[:MARKED]])
+    return Curves(head, run.t, lines, instead, [event.t for event in run.events[:MARKED]])
 
 
 def _final(run: Trajectory) -> dict[str, list[dict[str, Any]]]:
@@ -217,7 +217,7 @@ def _final(run: Trajectory) -> dict[str, list[dict[str, Any]]]:
     }
 
 
-def _last_state(run: Trajectory) -> Part:
+def _last_state(run: Trajectory) -> Table | Note:
     """The last state as a table; with many coordinates, a sentence about where it is."""
     final = _final(run)
     if max(map(len, final.values())) > FEW:
