@@ -144,6 +144,7 @@ class Table:
     `key`      its name in JSON, where it is a list of objects; with "" it is for people only
     `marked`   rows that stand out, such as poles that grow; where there is little room, they come first
     `note`     a sentence below the table
+    `most`     rows that a terminal shows; all with None
     """
 
     key: str
@@ -152,6 +153,7 @@ class Table:
     title: Text = ""
     note: Text = ""
     marked: Sequence[int] = ()
+    most: int | None = None
 
     def data(self) -> dict[str, Any]:
         """{key: list of rows as objects}; {} for a table without a key."""
@@ -188,7 +190,7 @@ class Verdict:
 
 @dataclass(frozen=True, eq=False)
 class Pose:
-    """A picture of a robot or system at a configuration `q`, shape (nq,); None: where its runs begin."""
+    """A picture of a robot or system at a configuration `q` (nq,), with None where its runs begin; or of a run."""
 
     model: Any
     q: Any
@@ -219,15 +221,38 @@ class Points:
         return {}
 
 
-class Data(NamedTuple):
-    """A value for programs only."""
+@dataclass(frozen=True, eq=False)
+class Plot:
+    """The usual plot of a result, which its method `plot` draws."""
 
-    key: str
-    value: Any
+    result: Any
+    caption: Text
 
     def data(self) -> dict[str, Any]:
-        """{key: value}."""
-        return {self.key: plain(self.value)}
+        """Nothing: pictures are for people."""
+        return {}
+
+
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """Small curves over one axis, each with its range and its last value, on a card; elsewhere another part.
+
+    `head`      what the curves are of, such as "coordinate"
+    `x`         places on the axis, such as times, shape (n,)
+    `lines`     (the field of a curve, its values (n,), NaN where there is none)
+    `instead`   what other faces show, such as the last values
+    `marks`     places on the axis that stand out, such as times of events
+    """
+
+    head: Text
+    x: Any
+    lines: Sequence[tuple[Field, Any]]
+    instead: Table | Note
+    marks: Sequence[float] = ()
+
+    def data(self) -> dict[str, Any]:
+        """That of `instead`."""
+        return self.instead.data()
 
 
 def hidden(**values: Any) -> Facts:
@@ -240,7 +265,7 @@ def attributes(result: Any, keys: str) -> Facts:
     return hidden(**{key: getattr(result, key) for key in keys.split()})
 
 
-Part: TypeAlias = Facts | Table | Note | Verdict | Pose | Points | Data
+Part: TypeAlias = Facts | Table | Note | Verdict | Pose | Points | Plot | Curves
 
 
 @dataclass(frozen=True, eq=False)

@@ -220,7 +220,8 @@ def test_check_verifies_when_asked(folder: Path) -> None:
 def test_the_rules_are_listed(folder: Path) -> None:
     result = run("check", "--rules")
     assert result.exit_code == 0
-    assert [line.split()[0] for line in result.stdout.splitlines()[3:] if line.strip()] == list(RULES)
+    assert [line.split()[0] for line in result.stdout.splitlines()[4:] if line.strip()] == list(RULES)
+    assert {row["rule"]: row["says"] for row in parsed("check", "--rules")["rules"]} == RULES
 
 
 def test_fix_writes_a_copy_and_checks_it(folder: Path) -> None:

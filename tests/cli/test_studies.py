@@ -80,7 +80,9 @@ def test_a_finished_study_is_not_computed_again(folder: Path) -> None:
 def test_status_and_the_best_items(folder: Path) -> None:
     store = str(folder / "swings.study")
     text = run("study", store).stdout
-    assert "6: 6 done, 0 failed, 0 waiting" in text and "q.hinge" in text and "1 to 2" in text
+    lines = [line.split() for line in text.splitlines()]
+    assert lines[1:5] == [["items", "6"], ["done", "6"], ["failed", "0"], ["waiting", "0"]]
+    assert ["mass", "1", "2"] in lines and "smallest" in text and "q.hinge" in text
     rows = parsed("study", store, "best", "--measure", "speed", "--count", "2")
     speeds = sorted(load_study(store)["speed"])
     assert [row["measures"]["speed"] for row in rows] == speeds[:2] and len(rows[0]["key"]) == 32
@@ -88,6 +90,7 @@ def test_status_and_the_best_items(folder: Path) -> None:
     assert largest[0]["measures"]["speed"] == speeds[-1]
     assert "largest angle" in run("study", store, "best", "--measure", "angle", "--largest").stdout
     assert parsed("study", store, "failed") == []
+    assert "items that failed: none" in run("study", store, "failed").stdout
 
 
 def test_pictures_and_tables_are_written(folder: Path, tmp_path: Path) -> None:

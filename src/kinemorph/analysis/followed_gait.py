@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from kinemorph.model.robot import Robot
-from kinemorph.sheet import Data, Facts, Field, Sheet, Table
+from kinemorph.sheet import Facts, Field, Sheet, Table, hidden, said
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.running.energy_check import LOOSE
 
@@ -23,11 +24,11 @@ JOINT = (
     Field("effort", "largest effort", form=4),
     Field("effort_unit", "unit of effort", form="name"),
 )
-WENT = Field("distance", "distance from its initial position", "m", 4)
+GAIT, WENT = Field("", "gait", form="sentence"), Field("", "distance from its initial position", "m", 4)
 
 
 def following_sheet(robot: Robot, trajectory: Trajectory, kind: str, joints: Sequence[str], pd: str) -> Sheet:
-    """What a run of a robot that follows a gait shows: its displacement, tracking errors and efforts.
+    """The sheet of a run of a robot that follows a gait, with its displacement, tracking errors and efforts.
 
     `kind` is the kind of gait, `joints` are the joints that follow it, and `pd` is the name of their controller.
     """
@@ -39,8 +40,12 @@ def following_sheet(robot: Robot, trajectory: Trajectory, kind: str, joints: Seq
         most = (np.abs(angle - wish).max(), np.abs(effort).max())
         rows.append((joint, angle.min(), angle.max(), next(units), most[0], most[1], next(units)))
     places = _displacement(robot, trajectory)
-    parts = (Facts([(WENT, _distance(places))]), Data("displacement", places), Table("joints", JOINT, rows))
-    return Sheet("Gait", kind, parts, "kind")
+    table, distance = Table("joints", JOINT, rows), _distance(places)
+    told = said("{kind}, {n} joint", "{kind}, {n} joints", n=len(joints), kind=kind)
+    data = {"kind": kind, "displacement": places, "distance": distance, **table.data()}
+    sheet = trajectory.sheet()
+    parts = (Facts([(GAIT, told), (WENT, distance)]), replace(table, key=""), *sheet.parts, hidden(gait=data))
+    return replace(sheet, parts=parts)
 
 
 def _displacement(robot: Robot, trajectory: Trajectory) -> list[float]:

@@ -147,7 +147,7 @@ def flag(name: str, help: str, **more: Any) -> Any:
     return typer.Option(name, metavar="", help=help, **more)
 
 
-Json = Annotated[bool, flag("--json", "Print the results as JSON.")]
+Json = Annotated[bool, flag("--json", "Print the results as JSON.", is_eager=True)]  # read before options that list
 Quiet = Annotated[bool, flag("--quiet", "Leave out warnings.")]
 _quiet: ContextVar[bool] = ContextVar("quiet", default=False)
 

@@ -15,6 +15,7 @@ import typer
 from kinemorph.cli.application import FAILED, INTERRUPTED, WELL, put, reported_warnings, say
 from kinemorph.cli.options.study_options import WorkOptions
 from kinemorph.errors import ChangedError, KinemorphError
+from kinemorph.sheet import hidden
 from kinemorph.words import counted
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ def carry_out_plan(plan: StudyPlan, options: dict[str, Any], work: WorkOptions, 
     `options` are further arguments of `sweep`, which replace those of the plan. Exit codes: 0 where items have results,
     1 where all of them failed, 130 after Ctrl-C.
     """
-    from kinemorph.display.tables import study_reports
     from kinemorph.studies.statistics.monte_carlo import monte_carlo
     from kinemorph.studies.statistics.sensitivity import sensitivity
     from kinemorph.studies.sweeps.sweep import sweep
@@ -47,22 +47,21 @@ def carry_out_plan(plan: StudyPlan, options: dict[str, Any], work: WorkOptions, 
             say(f"interrupted. {_how_to_resume(store)}")
             raise typer.Exit(INTERRUPTED) from None
     study = found if plan.kind == "sweep" else found.study
-    data = study_reports.found_summary(found)
-    data["store"] = None if store is None else str(store)
-    put(data, as_json, study_reports.status_tables)
+    put(found.sheet().with_parts(hidden(store=None if store is None else str(store))), as_json)
+    status = study.status
     if study.tally is not None and study.tally.is_interrupted:
         missing = "all items so far have results, but runs to be kept or further items may be missing"
-        if data["waiting"]:
-            missing = f"{data['waiting']:,} of {data['items']:,} items have no result yet"
+        if status.waiting:
+            missing = f"{status.waiting:,} of {status.items:,} items have no result yet"
         say(f"interrupted: {missing}. {_how_to_resume(store)}")
         raise typer.Exit(INTERRUPTED)
-    if data["items"] and not data["done"]:
+    if status.items and not status.done:
         say("failed: no item has a result")
         raise typer.Exit(FAILED)
     if store is not None and not work.quiet:
         file = shlex.quote(str(store))
-        if data["failed"]:
-            say(f"note: {counted(data['failed'], 'item')} failed; `kinemorph study {file} failed` says why")
+        if status.failed:
+            say(f"note: {counted(status.failed, 'item')} failed; `kinemorph study {file} failed` says why")
         say(f"note: the results are in {file}; `kinemorph study {file} show` writes a page of them")
     raise typer.Exit(WELL)
 

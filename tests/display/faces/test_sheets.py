@@ -6,6 +6,7 @@ import json
 import math
 import re
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ from kinemorph.display.faces.page import page_of
 from kinemorph.display.faces.terminal import parts_of, text_of
 from kinemorph.display.notebooks.card_of import card_of
 from kinemorph.display.reports.writers import html, latex, typst
-from kinemorph.sheet import QUANTITIES, Data, Facts, Field, Note, Points, Pose, Sheet, Table, Verdict, said
+from kinemorph.sheet import QUANTITIES, Facts, Field, Note, Points, Pose, Sheet, Table, Verdict, hidden, said
 
 SOURCES = Path(kinemorph.__file__).parent
 
@@ -46,7 +47,7 @@ class Drop:
                 Note("Something that no table translates.", key="note"),
                 Points(np.array([-1.0 + 2.0j, 0.5]), [1], "Poles"),
                 Pose(library.pendulum(), np.array([0.3]), said("{robot} at rest", robot="pendulum")),
-                Data("raw", {"a": np.arange(3), "b": math.inf}),
+                hidden(raw={"a": np.arange(3), "b": math.inf}),
             ),
         )
 
@@ -109,3 +110,49 @@ def test_poles_say_the_same_everywhere() -> None:
     told = "1 of 2 poles grows: unstable."
     assert told in str(found) and told in card_of(found) and told in repr(page_of(found.sheet()))
     assert told in [part for part in parts_of(found.sheet()) if isinstance(part, str)]
+
+
+RUN = """\
+Run of pendulum
+finished at t = 1 s
+
+begins                   0 s
+ends                     1 s
+samples                  11
+method                   rk4
+step                     0.05 s
+steps                    20
+rejected steps           0
+energy drift             1.73e-05 J
+largest kinetic energy   4.46 J
+
+events
+      t [s]  event  kind
+----------------------------
+0.534786286  low    crossing
+
+last state
+              value  unit
+--------------------------
+q.q1  -0.9800633976  rad
+v.q1  -0.5718294818  rad/s
+
+energies
+energy               at the start [J]  at the end [J]   change [J]
+------------------------------------------------------------------
+kinetic                             0         0.16349      0.16349
+potential                     -5.3004         -5.4639     -0.16351
+kinetic + potential           -5.3004         -5.3004  -1.4563e-05
+The energy drift is the largest change of kinetic + potential - supplied + dissipated energy between events."""
+
+
+def test_a_run_says_the_same_everywhere() -> None:
+    low = kinemorph.Guard("low", lambda q: q[0])
+    options = {"method": "rk4", "step": 0.05, "output_step": 0.1, "events": [low]}
+    run = kinemorph.simulate(library.pendulum(), 1.0, q=[1.0], **options)
+    run = replace(run, statistics=replace(run.statistics, seconds=0.0))  # as from a file that does not store times
+    assert text_of(run.sheet()) == RUN
+    data, card, kinds = run.sheet().data(), card_of(run), [part["kind"] for part in page_of(run.sheet())]
+    assert data["energy"]["drift"] > 1e-5 and data["events"][0]["name"] == "low"
+    assert "<polyline" in card and "over time" in card and "curves" not in kinds and kinds[:2] == ["text", "facts"]
+    assert str(run) == repr(run)  # one line

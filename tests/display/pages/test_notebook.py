@@ -20,6 +20,7 @@ from kinemorph import Body, RobotBuilder, System, elements
 from kinemorph.analysis.verification.verdict import Check, Verification
 from kinemorph.display import html as cards
 from kinemorph.display.faces import thumbnails
+from kinemorph.display.faces.terminal import text_of
 from kinemorph.display.html import MOST_ROWS, duration, escaped, sparkline, table
 from kinemorph.display.notebooks import model_cards
 from kinemorph.model.robot import Robot
@@ -300,17 +301,17 @@ def test_a_run_shows_poses_curves_and_energies(run: Trajectory, monkeypatch: pyt
     html = run._repr_html_()
     monkeypatch.undo()
     said = words(html)
-    assert "finished at t = 1 s" in said and "101 samples" in said and run.statistics.method in said
+    assert "finished at t = 1 s" in said and "samples 101" in said and run.statistics.method in said
     total = run.energy.kinetic + run.energy.potential
     row = re.search(r"kinetic \+ potential (\S+) (\S+)", said)
-    assert row and [cards.number(total[0]), cards.number(total[-1])] == list(row.groups())
+    assert row and [cards.number(total[0], 5), cards.number(total[-1], 5)] == list(row.groups())
     assert len(list(parsed(html).iter("polyline"))) == 2
     assert picture(html).size
 
 
 def test_energies_of_elements_are_in_the_potential(sprung: Trajectory) -> None:
     row = re.search(r"potential (\S+) (\S+)", words(sprung._repr_html_()))
-    assert row and [cards.number(sprung.energy.potential[k]) for k in (0, -1)] == list(row.groups())
+    assert row and [cards.number(sprung.energy.potential[k], 5) for k in (0, -1)] == list(row.groups())
     assert sprung.energy.potential[0] > 0.0  # gravity alone is below
 
 
@@ -327,19 +328,23 @@ def test_a_failed_run_says_so_in_red() -> None:
 def test_a_run_from_a_file_without_a_robot_has_a_card(run: Trajectory, tmp_path: Path) -> None:
     read = kinemorph.load_trajectory(run.save(tmp_path / "run.csv"))
     html = read._repr_html_()
-    assert "has no robot" in words(html) and "<img" not in html and "101 samples" in words(html)
+    assert "has no robot" in words(html) and "<img" not in html and "samples 101" in words(html)
     kept = kinemorph.load_trajectory(run.save(tmp_path / "run.npz"))  # with its model
-    assert "<img" in kept._repr_html_() and "101 samples" in words(kept._repr_html_())
+    assert "<img" in kept._repr_html_() and "samples 101" in words(kept._repr_html_())
 
 
-def test_events_are_counted_and_marked() -> None:
+def test_events_are_listed_counted_and_marked() -> None:
     swing = kinemorph.plants.first_order(lambda x: [x[1], -x[0]], {"angle": "rad", "rate": "rad/s"}, start=[1.0, 0.0])
-    swung = kinemorph.simulate(swing, 8.0, events=[kinemorph.Guard("middle", lambda x: x[0])])
-    assert len(swung.events) == 3
+    swung = kinemorph.simulate(swing, 42.0, events=[kinemorph.Guard("middle", lambda x: x[0])])
+    assert len(swung.events) == 13
     html = swung._repr_html_()
-    assert f"middle 3 times, {cards.number(math.pi / 2)} to {cards.number(2.5 * math.pi)} s" in words(html)
+    assert cards.number(math.pi / 2, 9) in words(html)
+    count = "In all: middle 13 times, 1.571 to 39.27 s."
+    assert f"{count} 1 more row is not listed." in words(html)
+    told = text_of(swung.sheet())
+    assert count in told and told.count("crossing") == 12
     marks = [node.get("d") for node in parsed(html).iter("path")]
-    assert len(marks) == 2 and marks[0].count("M") == 3  # one row for each state
+    assert len(marks) == 2 and marks[0].count("M") == 13  # one row for each state
 
 
 def test_small_curves_keep_every_peak() -> None:

@@ -99,7 +99,7 @@ def test_a_study_that_keeps_runs_only_has_a_page_and_a_card_without_pictures(tmp
     study = sweep(lambda x: {}, Space({"x": Range(0.0, 1.0, points=3)}), workers=0)
     page = study.page(tmp_path / "runs.html").read_text(encoding="utf-8")
     assert page.count('<td class="text">done</td>') == 3 and "<img" not in page
-    assert "3 items" in study._repr_html_()
+    assert "items 3 · done 3" in study._repr_html_()
     with pytest.raises(UnsupportedError, match="has no measures to show"):
         study.plot()
 
@@ -121,7 +121,7 @@ def test_the_usual_picture_depends_on_what_varies(gaits: Study, tmp_path: Path) 
 
 def test_cards_have_a_picture_a_table_and_no_script(gaits: Study) -> None:
     card = gaits._repr_html_()
-    assert "16 items" in card and "2 failed" in card and "data:image/png;base64," in card
+    assert "items 16 · done 14 · failed 2" in card and "data:image/png;base64," in card
     assert "<script" not in card and "<b>tripod" not in card and "no &lt;i&gt;cost" in card
 
 
@@ -129,7 +129,7 @@ def test_cards_have_a_picture_a_table_and_no_script(gaits: Study) -> None:
 def test_estimates_and_sensitivities_have_cards_and_pictures() -> None:
     drawn = monte_carlo(_height, {"x": Normal(1.0, 0.1)}, count=40, workers=0)
     card = drawn._repr_html_()
-    assert "40 items" in card and "95 % interval" in card and "data:image/png" in card
+    assert "items 40" in card and "intervals of 95 %" in card and "data:image/png" in card
     assert drawn.plot("convergence").axes[0].lines and drawn.plot("histogram").axes[0].patches
     assert drawn.plot("curve").axes[0].get_xlabel() == "x"
     found = sensitivity(_height, {"x": Range(0.0, 1.0), "y": Range(0.0, 1.0)}, method="morris", count=4, workers=0)

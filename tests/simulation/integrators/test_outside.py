@@ -144,7 +144,7 @@ def test_every_method_has_a_line_and_a_way_to_run():
 
 
 def test_names_of_matlab_lead_to_methods():
-    rows = {name: target for name, target, _ in methods.alias_rows()}
+    rows = {row["name"]: row["method"] for row in methods.methods_sheet().data()["aliases"]}
     assert rows["ode45"] == "dormand_prince" and rows["ode23"] == "bogacki_shampine"
     for name, target in rows.items():
         assert methods.method_named(name) is methods.METHODS[target]

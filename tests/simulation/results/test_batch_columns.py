@@ -111,7 +111,11 @@ def test_a_run_that_fails_says_so_and_its_columns_end_there():
     assert batch[1].outcome == alone.outcome and np.array_equal(batch[1]["x"], alone["x"]) and len(alone) == 6
     assert np.array_equal(batch["twice"][1, :6], alone["twice"]) and np.isnan(batch["twice"][1, 6:]).all()
     assert np.array_equal(batch["twice"][[0, 2]], 2.0 * batch["x"][[0, 2]]) and not batch.interrupted
-    assert "1 failed" in repr(batch) and "run 1: At t = 0.5 s" in str(batch)
+    assert "1 failed" in repr(batch)
+    told = str(batch).splitlines()
+    assert told[:2] == ["Batch of runs of equations", ""] and "failed            1" in told
+    assert told[-1] == f"  1  {batch.failures[1]}"
+    assert batch.sheet().data()["failures"] == [{"run": 1, "message": batch.failures[1]}]
 
 
 def test_runs_that_run_away_or_would_never_end_are_given_up_and_the_others_continue(monkeypatch):

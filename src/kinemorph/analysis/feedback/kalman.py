@@ -21,7 +21,7 @@ from kinemorph.analysis.small_motions.plant_derivatives import built
 from kinemorph.errors import UnsupportedError
 from kinemorph.model.elements.control.state_feedback import Observer
 from kinemorph.plants.user_laws import Column
-from kinemorph.sheet import Data, Facts, Sheet
+from kinemorph.sheet import Facts, Sheet, hidden
 from kinemorph.shown import Shown
 
 
@@ -53,7 +53,7 @@ class Estimator(Shown):
             (
                 Facts([(SAMPLE, self.sample)]),
                 gains,
-                Data("L", self.L),
+                hidden(L=self.L),
                 poles_table(self.poles, "Poles of the error"),
             ),
         )

@@ -14,7 +14,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.gaits.gait_problem import GaitProblem
 from kinemorph.analysis.orbits.periodic_orbit import Orbit, periodic_orbit
 from kinemorph.plants.programs import Plant
-from kinemorph.sheet import Data, Facts, Sheet, Table, Verdict, fields
+from kinemorph.sheet import Facts, Sheet, Table, Verdict, fields, hidden
 from kinemorph.shown import ShownGaits
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.simulate import simulate
@@ -62,7 +62,7 @@ class Gait(ShownGaits):
             self.plant.name,
             (
                 Verdict(self.found, self.message, "found"),
-                Data("message", self.message),
+                hidden(message=self.message),
                 *((Facts([(cost, self.cost), (period, self.period)]),) if self.found else ()),
                 Table("phases", (edge, duration), [*zip(self.edges, self.durations, strict=True)], "Phases"),
                 Table("margins", fields("condition margin"), [*self.margins.items()], "Smallest distances to limits"),

@@ -26,7 +26,7 @@ from kinemorph.deriving.dynamics import Dynamics, derive
 from kinemorph.model.configuration import neutral
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
-from kinemorph.sheet import Data, Facts, Field, Note, Sheet, Table, fields, said
+from kinemorph.sheet import Facts, Field, Note, Sheet, Table, fields, hidden, said
 from kinemorph.shown import Shown
 
 NOTHING = 1e-10  # a column smaller than this, relative to the largest, is zero
@@ -79,7 +79,7 @@ class BaseParameters(Shown):
             Facts(tuple(zip(FACTS, (len(self), len(self.columns)), strict=True))),
             Table("base_parameters", fields("combination"), [(name,) for name in self.names]),
             Note(unseen if self.unseen else ""),
-            Data("unseen", self.unseen),
+            hidden(unseen=self.unseen),
         )
         return Sheet("Base parameters of", self.robot, parts, "robot")
 

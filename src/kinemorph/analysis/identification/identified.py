@@ -19,7 +19,7 @@ from kinemorph.analysis.identification.recording_checks import check_recording
 from kinemorph.analysis.identification.rows import Rows
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
-from kinemorph.sheet import Data, Facts, Field, Note, Part, Sheet, Table, attributes, fields, named, said
+from kinemorph.sheet import Facts, Field, Note, Part, Sheet, Table, attributes, fields, hidden, named, said
 from kinemorph.shown import ShownIdentification
 from kinemorph.words import listed
 
@@ -267,7 +267,7 @@ class Identified(ShownIdentification):
             *((Note(open_ones),) if self.undetermined else ()),
             *(Note(note, "note") for note in self.notes),
             attributes(self, "confidence undetermined notes"),
-            Data("validation", [one.data() for one in self.validation]),
+            hidden(validation=[one.data() for one in self.validation]),
         ]
         return Sheet("Identified parameters of", self.robot.name, parts, "robot")
 

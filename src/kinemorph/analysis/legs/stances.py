@@ -31,7 +31,7 @@ from kinemorph.model.elements.contact.grounds import Plane
 from kinemorph.model.elements.sensing.integrals import Integral
 from kinemorph.model.parameter import evaluate
 from kinemorph.model.topology import WORLD
-from kinemorph.sheet import Data, Facts, Field, Note, Sheet, Table, fields, said
+from kinemorph.sheet import Facts, Field, Note, Sheet, Table, fields, hidden, said
 from kinemorph.shown import ShownStances
 from kinemorph.simulation.results.event import Event
 from kinemorph.simulation.results.trajectory import Trajectory
@@ -151,8 +151,8 @@ class Stances(ShownStances):
             (
                 Note(told),
                 Facts([(INTEGRATED, self.integrated)]),
-                Data("legs", self.legs),
-                Data("stances", [{key: getattr(one, key) for key in keys} for one in self.all]),
+                hidden(legs=self.legs),
+                hidden(stances=[{key: getattr(one, key) for key in keys} for one in self.all]),
                 Table("", MEANS, means, "Means"),
             ),
             "run",

@@ -26,7 +26,7 @@ from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import named_parameters
 from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.plants.user_laws import Law
-from kinemorph.sheet import Data, Field, Note, Part, Points, Pose, Said, Sheet, Table, Verdict, fields, hidden, said
+from kinemorph.sheet import Field, Note, Part, Points, Pose, Said, Sheet, Table, Verdict, fields, hidden, said
 from kinemorph.shown import Shown
 from kinemorph.simulation.stepping.chosen_start import state_at
 
@@ -136,7 +136,7 @@ class Poles(Shown):
             "{n} of {m} poles grows: unstable.", "{n} of {m} poles grow: unstable.", n=len(growing), m=len(self)
         )
         caption = "Poles in the complex plane, with lines of constant damping ratio and of constant frequency."
-        parts: list[Part] = [Data("q", self.q), Note(said("Linearized about {state}.", state=self.place))]
+        parts: list[Part] = [hidden(q=self.q), Note(said("Linearized about {state}.", state=self.place))]
         if rows:
             parts += [Verdict(not growing, told if growing else "No pole grows.")]
             parts += [Points(self.values, growing, caption, note=self.note)]

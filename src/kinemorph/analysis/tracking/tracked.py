@@ -19,7 +19,7 @@ from kinemorph.errors import ModelError, ShapeError
 from kinemorph.frozen import Fixed, dataclass
 from kinemorph.model.elements.control.references import SplinePath
 from kinemorph.model.robot import Robot
-from kinemorph.sheet import Data, Facts, Field, Note, Part, Sheet, Table, Verdict, attributes, fields, named, said
+from kinemorph.sheet import Facts, Field, Note, Part, Sheet, Table, Verdict, attributes, fields, hidden, named, said
 from kinemorph.shown import ShownTracking
 from kinemorph.words import guarded, listed
 
@@ -121,7 +121,7 @@ class Tracked(Fixed, ShownTracking):
             Table("markers", MARKERS, markers, "Markers"),
             Table("", COORDINATES, rows, "Coordinates"),
             *(Note(note, "note") for note in self.notes),
-            *(Data("rms", rms), Data("noise", self.sigma), Data("joints", joints)),
+            *(hidden(rms=rms), hidden(noise=self.sigma), hidden(joints=joints)),
             attributes(self, "unseen notes"),
         ]
         return Sheet("Motion tracked by", robot.name, parts, "robot")

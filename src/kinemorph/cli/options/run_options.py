@@ -16,6 +16,7 @@ from kinemorph.cli.options import option_values
 from kinemorph.cli.options.plot_options import PlotOptions
 from kinemorph.cli.options.scene_options import SceneOptions
 from kinemorph.cli.output_files import wrote
+from kinemorph.sheet import Sheet, hidden
 
 if TYPE_CHECKING:
     from kinemorph.simulation.results.trajectory import Trajectory
@@ -120,8 +121,7 @@ def progress_bar(name: str, until: float) -> Iterator[Callable[[float, float, in
 
 def report_run(
     trajectory: Trajectory,
-    data: dict[str, Any],
-    tables: Callable[[Any], list[Any]],
+    sheet: Sheet,
     *,
     save: Path | None,
     plots: PlotOptions,
@@ -130,20 +130,20 @@ def report_run(
     as_json: bool,
     columns: Sequence[str] = (),
 ) -> None:
-    """Writes the files of a finished run, prints its notes and data, and exits: 0 if the run reached its end, 1 if not.
+    """Writes the files of a finished run, prints its notes and sheet, and exits: 0 if it reached its end, 1 if not.
 
-    `tables` makes tables of `data`. `columns` are plotted if --columns does not name others.
+    `columns` are plotted if --columns does not name others.
     """
-    from kinemorph.display.tables.run_summaries import cautions
+    from kinemorph.simulation.results.run_notes import cautions
 
-    data["files"] = wrote(
+    files = wrote(
         [save] if save else [],
         plots.write(trajectory, default=columns),
         scenes.write({trajectory.name: trajectory}, columns=plots.names),
     )
     for line in [*notes, *cautions(trajectory)]:
         say(f"note: {line}")
-    put(data, as_json, tables)
+    put(sheet.with_parts(hidden(files=files)), as_json)
     outcome = trajectory.outcome
     if outcome.ok:
         raise typer.Exit(WELL)

@@ -20,7 +20,7 @@ from kinemorph.cli.orbit_analyses import of_orbits, of_static_gait
 from kinemorph.cli.output_files import write_text, wrote
 from kinemorph.errors import KinemorphError
 from kinemorph.model.system import System
-from kinemorph.sheet import Data, Sheet
+from kinemorph.sheet import Sheet, hidden
 from kinemorph.words import counted, listed
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def analyze(
     if save is not None and save.suffix == ".json":
         write_text(save, json.dumps(sheet.data(), indent=2, allow_nan=False) + "\n")
         files.append(save)
-    put(sheet.with_parts(Data("files", wrote(files))), as_json)
+    put(sheet.with_parts(hidden(files=wrote(files))), as_json)
     raise typer.Exit(WELL if well else FAILED)
 
 

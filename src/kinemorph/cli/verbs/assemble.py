@@ -56,7 +56,7 @@ def assemble(
 ) -> None:
     """Lists docked modules and the robot that they make up; prints tables, draws a plan, writes a model file."""
     from kinemorph.model.sheets.robot_sheet import robot_facts
-    from kinemorph.sheet import Data, Facts, Note
+    from kinemorph.sheet import Facts, Note, hidden
 
     place = option_values.picture(picture, "--picture")
     system = _made(chosen(source), source, base, dyads, root)
@@ -72,7 +72,7 @@ def assemble(
     }
     sizes |= {"loops": len(robot.loops), "mass": robot.total_mass}
     facts = Facts([(one._replace(key=""), value) for one, value in robot_facts(robot)])
-    sheet = assembly.sheet().with_parts(Note("The robot that the modules make up:"), facts, Data("robot", sizes))
+    sheet = assembly.sheet().with_parts(Note("The robot that the modules make up:"), facts, hidden(robot=sizes))
     files = _written(system, place, model)
     if tables or form is not Form.text:
         from kinemorph.display.tables.assembly_tables import assembly_tables
@@ -85,8 +85,8 @@ def assemble(
             key: {"title": grid.title, "columns": grid.columns, "rows": grid.rows}
             for key, grid in made._asdict().items()
         }
-        sheet = sheet.with_parts(Data("tables", grids))
-    put(sheet.with_parts(Data("files", files)), as_json)
+        sheet = sheet.with_parts(hidden(tables=grids))
+    put(sheet.with_parts(hidden(files=files)), as_json)
 
 
 def _made(system: System, source: str, base: str | None, dyads: str | None, root: str | None) -> System:

@@ -35,14 +35,15 @@ MARKS = {
 STUDY = re.compile(rb"^\s*kinemorph_study\s*=", re.MULTILINE)  # near the beginning of a study file
 
 
-def _print_rules(wanted: bool) -> None:
+def _print_rules(context: typer.Context, wanted: bool) -> None:
     """Prints the rules that model files have to satisfy and exits, where --rules is given."""
     if wanted:
-        from kinemorph.display.faces.grid import Grid
-        from kinemorph.display.tables import file_reports
+        from kinemorph.formats.findings import RULES
+        from kinemorph.sheet import Field, Sheet, Table
 
-        rows = file_reports.rule_rows()
-        put(rows, False, lambda rows: [Grid("", ("rule", "says"), [tuple(r.values()) for r in rows])])
+        columns = Field("rule", "rule", form="name"), Field("says", "says", form="name")
+        rules = Sheet("Rules of", "model files", (Table("rules", columns, list(RULES.items())),))
+        put(rules, context.params.get("as_json", False))
         raise typer.Exit
 
 
@@ -59,7 +60,7 @@ def check(
     ] = False,
     output: Annotated[Path | None, option("Path of the repaired copy, if one file is checked.", "PATH")] = None,
     rules: Annotated[
-        bool, flag("--rules", "List the rules that files are checked against.", callback=_print_rules, is_eager=True)
+        bool, flag("--rules", "List the rules that files are checked against.", callback=_print_rules)
     ] = False,
     *,
     reading: ReadingOptions,

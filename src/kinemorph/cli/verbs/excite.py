@@ -12,7 +12,7 @@ from kinemorph.cli.options.model_argument import ReadingOptions, RobotName, chos
 from kinemorph.cli.options.option_values import Values
 from kinemorph.cli.output_files import check_place, write_text, wrote
 from kinemorph.errors import KinemorphError
-from kinemorph.sheet import Data
+from kinemorph.sheet import hidden
 
 if TYPE_CHECKING:
     from kinemorph.analysis.identification.excitation.zones import Zone
@@ -160,7 +160,7 @@ def excite(
         if picture is not None:
             found.plot(path=picture)
             written.append(picture)
-    put(found.sheet().with_parts(Data("files", wrote(written))), as_json)
+    put(found.sheet().with_parts(hidden(files=wrote(written))), as_json)
 
 
 def _numbers(text: str | None, name: str) -> float | Values | None:

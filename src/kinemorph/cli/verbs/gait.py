@@ -20,7 +20,7 @@ from kinemorph.cli.options.state_options import StateOptions
 from kinemorph.cli.output_files import wrote
 from kinemorph.errors import KinemorphError
 from kinemorph.model.system import System
-from kinemorph.sheet import Data
+from kinemorph.sheet import hidden
 from kinemorph.words import did_you_mean, listed
 
 TIME = 10.0  # [s], default of --time
@@ -85,7 +85,7 @@ def _count_clusters(pattern: GaitOptions, clusters: ClusterOptions, as_json: boo
 
         with working("drawing"):
             plot_clusters(**given(values, *MAP, "count", "over"), path=picture)
-    put(found.sheet().with_parts(Data("files", wrote([picture] if picture else []))), as_json)
+    put(found.sheet().with_parts(hidden(files=wrote([picture] if picture else []))), as_json)
 
 
 # ── robots ────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -105,11 +105,9 @@ def _follow(
     """Runs `gait ROBOT`: simulates the robot with its gait for `time` [s], and reports the run."""
     from kinemorph.analysis import followed_gait
     from kinemorph.analysis.with_gait import with_gait
-    from kinemorph.display.faces.terminal import parts_of
-    from kinemorph.display.tables import run_summaries
-    from kinemorph.display.tables.run_tables import run_tables
     from kinemorph.mechanics.constraints.stances import closed_stance
     from kinemorph.model.elements.forces.joint_forces import with_joint_forces
+    from kinemorph.simulation.results.run_notes import acting_joints, inactive_notes
     from kinemorph.simulation.simulate import simulate
 
     model, joints = system.robot, _joints(system, pattern)
@@ -131,16 +129,14 @@ def _follow(
             finer = simulate(replace(system, source=""), time, q=q, progress=progress, **finer_options)
     kind = (pattern.kind or Kind.rhythmic).value
     sheet = followed_gait.following_sheet(model, trajectory, kind, joints, ADDED[1])
-    data = run_summaries.run_summary(trajectory) | {"gait": sheet.data()}
     if finer is not None:
         notes += followed_gait.convergence_notes(model, trajectory, finer)
     columns = [*places, *(f"q.{joint}" for joint in joints)]
     columns.append(ADDED[1] if len(joints) == 1 else f"{ADDED[1]}.*")
-    notes += run_summaries.acting_joints(system, following) + run_summaries.inactive_notes(system)
+    notes += acting_joints(system, following) + inactive_notes(system)
     report_run(
-        trajectory, data, lambda data: [*parts_of(sheet), *run_tables(data)[:1]], save=run.save, plots=plots,
-        scenes=scenes, notes=notes, as_json=as_json, columns=columns,
-    )  # fmt: skip
+        trajectory, sheet, save=run.save, plots=plots, scenes=scenes, notes=notes, as_json=as_json, columns=columns
+    )
 
 
 def _positions(system: System, joints: Sequence[str], q: Values | None) -> tuple[float, ...]:

@@ -18,7 +18,7 @@ from kinemorph.codegen.backends.identifiers import identifier
 from kinemorph.errors import KinemorphError
 from kinemorph.formats import FORMATS, by_ending
 from kinemorph.model.system import FileData
-from kinemorph.sheet import Data
+from kinemorph.sheet import hidden
 from kinemorph.words import listed
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ def identify(
     make_folder(folder)
     report = _reported(result, folder, PICTURES if pictures else ())
     files = wrote(_written(result, folder, robot, to, reading), report)
-    put(result.sheet().with_parts(Data("files", files)), as_json)
+    put(result.sheet().with_parts(hidden(files=files)), as_json)
 
 
 def _written(

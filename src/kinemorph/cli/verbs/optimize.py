@@ -15,7 +15,7 @@ from kinemorph.cli.options.model_argument import ReadingOptions, RobotName, chos
 from kinemorph.cli.options.state_options import StateOptions
 from kinemorph.cli.output_files import wrote
 from kinemorph.errors import KinemorphError
-from kinemorph.sheet import Data
+from kinemorph.sheet import hidden
 
 
 class At(StrEnum):
@@ -118,7 +118,7 @@ def optimize(
         files.append(plot)
     if not found:
         say(f"failed: {found.message}")
-    put(found.sheet().with_parts(Data("files", wrote(files))), as_json)
+    put(found.sheet().with_parts(hidden(files=wrote(files))), as_json)
     raise typer.Exit(WELL if found else FAILED)
 
 

@@ -17,12 +17,12 @@ from kinemorph.errors import KinemorphError
 from kinemorph.words import listed
 
 
-def _print_methods(wanted: bool) -> None:
+def _print_methods(context: typer.Context, wanted: bool) -> None:
     """Prints the integration methods and exits, where --methods is given."""
     if wanted:
-        from kinemorph.display.tables import run_summaries, run_tables
+        from kinemorph.simulation.integrators.methods import methods_sheet
 
-        put(run_summaries.method_summary(), False, run_tables.method_tables)
+        put(methods_sheet(), context.params.get("as_json", False))
         raise typer.Exit
 
 
@@ -35,9 +35,7 @@ def simulate(
         option("Run [runs.NAME] of the model file; options given beside it override it.", "NAME", names=("--run",)),
     ] = None,
     run: RunOptions,
-    methods: Annotated[
-        bool, flag("--methods", "List the integration methods.", callback=_print_methods, is_eager=True)
-    ] = False,
+    methods: Annotated[bool, flag("--methods", "List the integration methods.", callback=_print_methods)] = False,
     state: StateOptions,
     plots: Annotated[PlotOptions, "plot", "columns", "degrees"],
     scenes: Annotated[SceneOptions, "html", "open", "gif", "mp4", "van", "speed"],
@@ -46,8 +44,8 @@ def simulate(
 ) -> None:
     """Simulates a robot; saves, plots and shows the run. A run that fails keeps the part before the failure."""
     from kinemorph.display import series
-    from kinemorph.display.tables import run_summaries, run_tables
     from kinemorph.simulation.planned_run import changed_plan, plan_of, prepared_run
+    from kinemorph.simulation.results.run_notes import acting_joints, beyond_limits, inactive_notes
 
     if run.step is not None and (run.rtol, run.atol) != (None, None):
         raise KinemorphError(
@@ -77,9 +75,7 @@ def simulate(
     if in_table and run.save is not None:
         wanted = [column.name for column in series.chosen(trajectory, plots.names)]
         trajectory.save(run.save, columns=[name for name in wanted if name in trajectory.on_request])
-    notes += run_summaries.acting_joints(system, given) + run_summaries.beyond_limits(system, trajectory)
-    notes += run_summaries.inactive_notes(
-        system, driven=bool(plan.inputs or (plan.start and given.starts[plan.start].u))
-    )
-    data, tables = run_summaries.run_summary(trajectory), run_tables.run_tables
-    report_run(trajectory, data, tables, save=run.save, plots=plots, scenes=scenes, notes=notes, as_json=as_json)
+    notes += acting_joints(system, given) + beyond_limits(system, trajectory)
+    notes += inactive_notes(system, driven=bool(plan.inputs or (plan.start and given.starts[plan.start].u)))
+    sheet = trajectory.sheet()
+    report_run(trajectory, sheet, save=run.save, plots=plots, scenes=scenes, notes=notes, as_json=as_json)

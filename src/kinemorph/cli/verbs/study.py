@@ -16,12 +16,13 @@ from kinemorph.cli.options import option_values
 from kinemorph.cli.options.study_options import WorkOptions
 from kinemorph.cli.output_files import check_place, wrote
 from kinemorph.errors import KinemorphError
+from kinemorph.sheet import Note, Sheet, Text, hidden, said
 from kinemorph.words import listed, quoted
 
 if TYPE_CHECKING:
     from kinemorph.studies.statistics.monte_carlo import MonteCarlo
     from kinemorph.studies.statistics.sensitivity import Sensitivity
-    from kinemorph.studies.sweeps.study import Study
+    from kinemorph.studies.sweeps.study import Study, StudyItem
 
 COUNT = 10  # items that are listed
 TABLES = (".csv", ".parquet")
@@ -165,34 +166,35 @@ def _found(study: Study) -> Study | MonteCarlo | Sensitivity:
 
 
 def _status(study: Study, file: Path, asked: Asked, as_json: bool) -> None:
-    from kinemorph.display.tables import study_reports
-
-    put({**study_reports.found_summary(_found(study)), "store": str(file)}, as_json, study_reports.status_tables)
+    put(_found(study).sheet().with_parts(hidden(store=str(file))), as_json)
 
 
 def _best(study: Study, file: Path, asked: Asked, as_json: bool) -> None:
-    from kinemorph.display.tables import study_reports
-
     if asked.measure is None and len(study.measures) > 1:
         raise KinemorphError(
             f"the study has several measures: {quoted(study.measures)}. Name one of them by --measure."
         )
     found = study.best(asked.measure or "", asked.count or COUNT, largest=asked.largest)
-    rows = study_reports.items_summary(found)
-    name = asked.measure or study.measures[0]
-    title = f"{'largest' if asked.largest else 'smallest'} {name}"
-    put(rows, as_json, lambda rows: study_reports.items_tables(title, rows))
+    title = "largest {measure}" if asked.largest else "smallest {measure}"
+    _put_items(said(title, measure=asked.measure or study.measures[0]), study, found, as_json)
 
 
 def _failed(study: Study, file: Path, asked: Asked, as_json: bool) -> None:
-    from kinemorph.display.tables import study_reports
-
     found = study.failed
     most = asked.count or (len(found) if as_json else COUNT)
-    rows = study_reports.items_summary(found[:most])
-    put(rows, as_json, lambda rows: study_reports.items_tables("items that failed", rows))
-    if len(found) > len(rows):
-        say(f"note: {len(found) - len(rows):,} more items failed; --count lists more")
+    _put_items("items that failed", study, found[:most], as_json)
+    if len(found) > most:
+        say(f"note: {len(found) - most:,} more items failed; --count lists more")
+
+
+def _put_items(title: Text, study: Study, items: list[StudyItem], as_json: bool) -> None:
+    """Prints items: a list of them as JSON, or a table."""
+    from kinemorph.display.faces.terminal import parts_of
+    from kinemorph.studies.sweeps.study_sheet import item_data, items_table
+
+    none = Note("" if items else said("{title}: none", title=title))
+    sheet = Sheet("Items of", study.name, (items_table(title, items), none))
+    put([item_data(item) for item in items], as_json, lambda rows: parts_of(sheet))
 
 
 def _resume(file: Path, work: WorkOptions, as_json: bool) -> None:

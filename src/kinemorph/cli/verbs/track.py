@@ -12,7 +12,7 @@ from kinemorph.cli.options import option_values
 from kinemorph.cli.options.model_argument import ReadingOptions, RobotName, chosen
 from kinemorph.cli.output_files import check_place, wrote
 from kinemorph.errors import KinemorphError
-from kinemorph.sheet import Data
+from kinemorph.sheet import hidden
 
 
 @verb
@@ -81,7 +81,7 @@ def track(
     if picture is not None:
         result.plot(path=picture)
         files.append(picture)
-    put(result.sheet().with_parts(Data("files", wrote(files))), as_json)
+    put(result.sheet().with_parts(hidden(files=wrote(files))), as_json)
     if not result:
         raise typer.Exit(FAILED)
 

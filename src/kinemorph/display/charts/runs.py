@@ -12,6 +12,7 @@ from kinemorph.display.canvas import FAILURE, said
 from kinemorph.display.series import check_run
 from kinemorph.errors import UnsupportedError
 from kinemorph.simulation.results.batch_run import BatchRun
+from kinemorph.simulation.results.outcome import ENDINGS
 from kinemorph.simulation.results.trajectory import Trajectory
 
 Runs = Mapping[str, Trajectory]
@@ -20,14 +21,6 @@ Compared = Mapping[str, Trajectory] | Sequence[Trajectory] | Trajectory | None
 STYLES: tuple[Any, ...] = ("-", (0, (4, 2)), (0, (1, 1.4)), (0, (6, 2, 1, 2)))  # one for each run
 WIDTHS = (1.4, 1.7, 1.9, 1.5)
 MISSING = 0.3  # the time axis extends beyond a failure by at most this fraction of the time before it
-ENDINGS = {
-    "unfinished": "unfinished",
-    "finished": "finished",
-    "stopped": "stopped",
-    "rest": "came to rest",
-    "failed": "failed",
-    "interrupted": "interrupted",
-}
 
 
 def named_runs(trajectory: Trajectory, compare: Compared = None, name: str | None = None) -> dict[str, Trajectory]:

@@ -125,10 +125,12 @@ def _paragraph(told: sheets.Text, words: Words, tone: sheets.Tone) -> Paragraph:
 
 
 def _pose(part: sheets.Pose, words: Words, most: int | None) -> list[Block]:
+    from kinemorph.display.faces.thumbnails import posed
     from kinemorph.display.painting.draw import draw
 
+    model, rows = posed(part.model, part.q)
     with in_language(words):
-        picture = draw(part.model, part.q, masses=False, title="", size=POSE_SIZE)
+        picture = draw(model, rows[-1], ghosts=list(rows[:-1]), masses=False, title="", size=POSE_SIZE)
     return [Figure(picture, text(words, part.caption), 0.6)]
 
 
@@ -140,6 +142,12 @@ def _points(part: sheets.Points, words: Words, most: int | None) -> list[Block]:
     return [Figure(picture, text(words, part.caption), 0.85)]
 
 
+def _plot(part: sheets.Plot, words: Words, most: int | None) -> list[Block]:
+    with in_language(words):
+        picture = part.result.plot()
+    return [Figure(picture, text(words, part.caption))]
+
+
 WRITERS: dict[Any, Callable[[Any, Words, int | None], list[Block]]] = {
     sheets.Facts: _facts,
     sheets.Table: _table,
@@ -147,5 +155,6 @@ WRITERS: dict[Any, Callable[[Any, Words, int | None], list[Block]]] = {
     sheets.Verdict: _verdict,
     sheets.Pose: _pose,
     sheets.Points: _points,
-    sheets.Data: lambda part, words, most: [],
+    sheets.Plot: _plot,
+    sheets.Curves: lambda part, words, most: written(part.instead, words, most),
 }

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from kinemorph import sheet as sheets
-from kinemorph.display.faces.blocks import text, written
+from kinemorph.display.faces.blocks import head, text, value, written
 from kinemorph.display.faces.document import Block, Facts, Paragraph, Table
 from kinemorph.display.faces.grid import VERDICTS
 from kinemorph.display.faces.languages.words import Words
-from kinemorph.display.faces.thumbnails import robot_picture
-from kinemorph.display.html import MOST_ROWS, card, escaped, mark, note, picture_of, table
+from kinemorph.display.faces.thumbnails import picture_of_pose, plot_picture
+from kinemorph.display.html import MOST_ROWS, card, escaped, mark, note, picture_of, sparkline, table
 
 SHORT = 5  # rows of a table that is always open
 TONES = {"note": None, "text": None, "warning": "bad", "success": "good"}
@@ -23,13 +25,18 @@ def card_of_sheet(sheet: sheets.Sheet, *more: str, picture: str = "") -> str:
     words, facts, parts = Words(), [], []
     for part in sheet.parts:
         if isinstance(part, sheets.Pose):
-            drawn = robot_picture(part.model, part.q)
+            drawn = picture_of_pose(part.model, part.q)
+        elif isinstance(part, sheets.Plot):
+            drawn = plot_picture(part.result)
+        if isinstance(part, (sheets.Pose, sheets.Plot)):
             picture = picture_of(drawn.source, drawn.width, text(words, part.caption)) if drawn.source else ""
             parts += [note(drawn.note)] if drawn.note else []
+        elif isinstance(part, sheets.Curves):
+            parts.append(_curves(part, words))
         elif not isinstance(part, sheets.Points):
             for block in written(part, words, MOST_ROWS):
                 if isinstance(block, Facts):
-                    facts += [f"{what} {value}" for what, value in block.rows]
+                    facts += [f"{what} {shown}" for what, shown in block.rows]
                 elif isinstance(part, sheets.Verdict):
                     parts.insert(0, _html(block))
                 else:
@@ -46,6 +53,18 @@ def _html(block: Block, folded: bool = False) -> str:
     rows = [[_cell(cell, k in grid.marked and not n) for n, cell in enumerate(row)] for k, row in enumerate(grid.rows)]
     below = note(grid.note) if grid.note else ""
     return table(grid.title, grid.columns, rows, folded=folded and len(rows) > SHORT, below=below)
+
+
+def _curves(part: sheets.Curves, words: Words) -> str:
+    """A table of small curves as HTML; without those that have no value anywhere."""
+    rows = []
+    for one, given in part.lines:
+        known = given[np.isfinite(given)]
+        if len(known):
+            low, high, last = (value(words, one, float(end)) for end in (known.min(), known.max(), known[-1]))
+            row = [escaped(head(words, one), 32), sparkline(part.x, given, part.marks), f"{low} to {high}", last]
+            rows.append(row)
+    return table("", (text(words, part.head), "over time", "range", "at the end"), rows)
 
 
 def _cell(cell: str, marked: bool) -> str:

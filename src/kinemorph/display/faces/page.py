@@ -15,7 +15,7 @@ from kinemorph.display.faces.languages.words import Words
 def page_of(sheet: sheets.Sheet) -> list[dict[str, Any]]:
     """The parts of a sheet, as JSON can represent them; what it comes to is first.
 
-    Pictures of robots are left out, as the page has a stage.
+    Pictures of robots and plots are left out, as the page has a stage and plots of its own.
     """
     words, shown = Words(), []
     for part in sheet.parts:
@@ -25,7 +25,7 @@ def page_of(sheet: sheets.Sheet) -> list[dict[str, Any]]:
             shown.append({"kind": "points", "values": places, "marked": list(part.marked)})
         elif isinstance(part, sheets.Verdict):
             shown[:0] = [_object(block) for block in written(part, words)]
-        elif not isinstance(part, sheets.Pose):
+        elif not isinstance(part, (sheets.Pose, sheets.Plot)):
             shown += [_object(block) for block in written(part, words)]
     return shown
 

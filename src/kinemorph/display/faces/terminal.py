@@ -21,7 +21,10 @@ def parts_of(sheet: sheets.Sheet) -> Parts:
     """A sheet as tables and lines; its pictures are left out."""
     parts: Parts = [f"{sheet.kind} {sheet.name}"]
     for part in sheet.parts:
-        for block in () if isinstance(part, (sheets.Pose, sheets.Points)) else written(part, PlainWords(), None):
+        most = part.most if isinstance(part, sheets.Table) else None
+        for block in (
+            () if isinstance(part, (sheets.Pose, sheets.Points, sheets.Plot)) else written(part, PlainWords(), most)
+        ):
             if isinstance(block, Paragraph):
                 parts.append(textwrap.fill("".join(map(str, block.pieces)), WIDTH))
             else:

@@ -17,7 +17,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array, evenly
 from kinemorph.display.cameras import VIEW
-from kinemorph.display.canvas import png_of
+from kinemorph.display.canvas import png_of, small_png_of
 from kinemorph.display.looks.combined_robot import configurations, robot_of
 from kinemorph.display.looks.poses import Poses
 from kinemorph.display.painting.draw import draw
@@ -41,6 +41,7 @@ POSES = 5  # poses of a run that are drawn
 MOST_BODIES = 1000  # a robot with more bodies is not drawn on its card
 SIZE = 4.4  # longer side of the rendered picture [inch]
 POSTER, POSTER_SIZE = 720, 7.2  # longer side of a poster [px] and [inch]
+PLOT = 430  # width of a plot as shown [px]
 GRAPH = 90.0  # size of a graph of phases as shown [px/inch]
 RAISED = 12.0  # elevation from which planar motion is seen [deg]
 
@@ -90,8 +91,6 @@ def run_picture(trajectory: Trajectory) -> Picture:
     """The picture of a run: its last pose over paler earlier ones, seen from the front where the motion is planar."""
 
     def make() -> Picture:
-        if all(one.plant.robot is None and one.stored is None for one in trajectory.segments):
-            return Picture()  # a run of equations has no robot to draw
         try:
             robot = robot_of(trajectory)
         except KinemorphError as error:
@@ -100,6 +99,18 @@ def run_picture(trajectory: Trajectory) -> Picture:
 
     found: Picture = _PICTURES.of(trajectory, make)
     return found
+
+
+def picture_of_pose(model: Any, q: Any) -> Picture:
+    """The picture of a `Pose` of a sheet: of a robot or system, or of a run."""
+    return run_picture(model) if isinstance(model, Trajectory) else robot_picture(model, q)
+
+
+def posed(model: Any, q: Any) -> tuple[Any, Array]:
+    """(what a picture shows, its configurations (n, nq)): a model at q, or the robot of a run in `run_poses`."""
+    if isinstance(model, Trajectory):
+        return robot_of(model), run_poses(model)
+    return model, model_pose(model) if q is None else np.atleast_2d(q)
 
 
 def run_poses(trajectory: Trajectory) -> Array:
@@ -121,6 +132,15 @@ def model_pose(model: Robot | System) -> Array:
 def figure_picture(figure: Any) -> Picture:
     """A Matplotlib figure as a small picture, without its text and margins."""
     return Picture(*_png(_cut(figure)))
+
+
+def plot_picture(result: Any) -> Picture:
+    """The usual plot of a result that has a method `plot`."""
+    try:
+        source = base64.b64encode(small_png_of(result.plot())).decode()
+    except KinemorphError as error:
+        return Picture(note=f"No picture: {error}")
+    return Picture(f"data:image/png;base64,{source}", PLOT)
 
 
 def graph_picture(system: System) -> Picture:

@@ -3,6 +3,5 @@
 card_of         the card of any object, by its type
 model_cards     cards of systems, dynamics and plants, with the equations of small robots
 module_cards    cards of assemblies and kinds of modules
-run_cards       cards of runs, with small curves
 stage_widget    a replay as a widget that Python moves; its script is in page/
 """

@@ -11,8 +11,6 @@ from kinemorph.display.faces.card import card_of_sheet
 from kinemorph.display.html import escaped
 from kinemorph.display.notebooks.model_cards import dynamics_card, plant_card, system_card
 from kinemorph.display.notebooks.module_cards import assembly_card, module_type_card
-from kinemorph.display.notebooks.run_cards import run_card
-from kinemorph.display.notebooks.study_cards import monte_carlo_card, sensitivity_card, study_card
 
 
 @singledispatch
@@ -30,9 +28,5 @@ for _card in (
     plant_card,
     assembly_card,
     module_type_card,
-    run_card,
-    study_card,
-    monte_carlo_card,
-    sensitivity_card,
 ):
     card_of.register(_card)  # by the type that its first parameter names

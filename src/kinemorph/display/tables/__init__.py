@@ -4,7 +4,6 @@ system_sheet       what a system has to show, and what the command `info` adds t
 element_tables     its elements: what they act on, their data, what drives what
 phase_tables       its phases and edges
 summaries          functions as plain data and as a table
-run_summaries      runs as plain data; `run_tables` makes tables of them
 assembly_tables    matrices and lists of an assembly
 file_reports       what is wrong with model files
 """

@@ -16,7 +16,7 @@ from kinemorph.model.elements.fields import defaults_of, is_part, part_fields
 from kinemorph.model.parameter import Formula, Parameter, evaluate
 from kinemorph.model.system import System
 from kinemorph.model.units import KINDS
-from kinemorph.sheet import Data, Part, Said, Table, said, shown
+from kinemorph.sheet import Part, Said, Table, hidden, said, shown
 
 FEW = 6  # largest number of values that are listed
 ALIKE = "Elements of one kind with the same data share a row."
@@ -138,7 +138,7 @@ def element_parts(system: System) -> list[Part]:
         Table("", DATA, data, "Data of the elements"),
         Table("", LINKS, _links(rows), "What drives what"),
         Table("", INNER, _inner(rows), "Signals and states of elements"),
-        Data("elements", rows),
+        hidden(elements=rows),
     ]
 
 

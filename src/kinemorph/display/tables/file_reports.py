@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Sequence
 
 from kinemorph.display.faces.grid import Data
-from kinemorph.formats.findings import RULES
 from kinemorph.formats.hints import Hint
 from kinemorph.formats.loading import Examination
 from kinemorph.words import counted
@@ -96,8 +95,3 @@ def verification_line(path: str, verdict: Data) -> str:
     counts = ", ".join(f"{count[status]} {status}" for status in ("passed", "failed", "skipped"))
     failed = [f"{row['name']} ({row['note']})" for row in verdict["checks"] if row["status"] == "failed"]
     return f"{path}: verified: {counts}" + (f": {'; '.join(failed)}" if failed else "")
-
-
-def rule_rows() -> list[Data]:
-    """All rules of model files as data: the name that findings quote, and what the rule says."""
-    return [{"rule": name, "says": says} for name, says in RULES.items()]

@@ -6,7 +6,7 @@ from typing import Any
 
 from kinemorph.display.charts.draw_phases import jump_text, quantity_text
 from kinemorph.model.elements.phases.automaton import Automaton
-from kinemorph.sheet import Data, Part, Table, shown
+from kinemorph.sheet import Part, Table, hidden, shown
 
 PHASES = (
     *shown("phase"),
@@ -41,12 +41,12 @@ def automaton_summary(automaton: Automaton) -> dict[str, Any]:
 def phase_parts(automaton: Automaton | None) -> list[Part]:
     """The phases and edges of an automaton, in the language of `canvas.in_language`; only data without an automaton."""
     if automaton is None:
-        return [Data("automaton", None)]
+        return [hidden(automaton=None)]
     data = automaton_summary(automaton)
     phases = [(one["name"], one["name"] == data["initial"], one["elements"], one["locked"]) for one in data["phases"]]
     edges = [[one[key] for key in ("name", "source", "target", "guard", "when", "jump")] for one in data["edges"]]
     return [
         Table("", PHASES, phases, "Phases"),
         Table("", EDGES, edges, "Edges"),
-        Data("automaton", data),
+        hidden(automaton=data),
     ]

@@ -17,7 +17,7 @@ from kinemorph.model.parameter import parameters_of
 from kinemorph.model.run_plans import RunPlan
 from kinemorph.model.sheets.robot_sheet import Row, body_parts, named_parts, robot_data, robot_facts
 from kinemorph.model.system import Settings, System
-from kinemorph.sheet import Data, Facts, Field, Note, Part, Pose, Sheet, Table, hidden, shown
+from kinemorph.sheet import Facts, Field, Note, Part, Pose, Sheet, Table, hidden, shown
 
 STARTS = shown("start", "q", "v", "x", "m", "u", "time")
 RUNS = shown("run", "options of simulate")
@@ -49,7 +49,7 @@ def info_sheet(system: System, examination: Examination | None = None, path: str
     docked = "`kinemorph assemble` lists the modules and how they are docked." if system.assembly else ""
     stated = {topic.replace(" ", "_"): text for topic, text in conventions().items()}
     added = (*_mobility_parts(system), Note(docked, "note"), convention_table())
-    parts = (read, *sheet.parts, *added, Data("file", file), Data("conventions", stated))
+    parts = (read, *sheet.parts, *added, hidden(file=file), hidden(conventions=stated))
     return Sheet(sheet.kind, sheet.name, parts, sheet.key)
 
 
@@ -104,8 +104,8 @@ def _start_parts(system: System) -> list[Part]:
     return [
         Table("", STARTS, rows, "Where runs begin"),
         Table("", RUNS, planned, "Planned runs"),
-        *([Data("modules", _modules(system))] if system.assembly else []),
-        *(Data(key, value) for key, value in (("settings", settings), ("starts", starts), ("runs", runs))),
+        *([hidden(modules=_modules(system))] if system.assembly else []),
+        hidden(settings=settings, starts=starts, runs=runs),
     ]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from kinemorph.algebra.rotations import log_so3
 from kinemorph.algebra.vectors import norm
 from kinemorph.model.parameter import evaluate
-from kinemorph.sheet import Data, Facts, Field, Part, Sheet, Table, shown
+from kinemorph.sheet import Facts, Field, Part, Sheet, Table, hidden, shown
 
 if TYPE_CHECKING:
     from kinemorph.model.modules.assembly import Assembly, Docking
@@ -42,7 +42,7 @@ def assembly_sheet(assembly: Assembly) -> Sheet:
         ]
     )
     dockings = Table("dockings", DOCKINGS, [_docking(one) for one in assembly.dockings], "Dockings")
-    parts = (facts, module_table(assembly), dockings, Data("organisms", [list(group) for group in groups]))
+    parts = (facts, module_table(assembly), dockings, hidden(organisms=[list(group) for group in groups]))
     return Sheet("Assembly", assembly.name, parts, key="assembly")
 
 

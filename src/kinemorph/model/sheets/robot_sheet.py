@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from kinemorph.model.expressions import written
 from kinemorph.model.parameter import Parameter, evaluate, evaluate_all
-from kinemorph.sheet import Data, Facts, Field, Part, Pose, Said, Sheet, Table, fields, said, shown
+from kinemorph.sheet import Facts, Field, Part, Pose, Said, Sheet, Table, fields, hidden, said, shown
 
 if TYPE_CHECKING:
     from kinemorph.model.joint import Joint
@@ -61,11 +61,11 @@ def robot_sheet(robot: Robot) -> Sheet:
 def robot_data(robot: Robot) -> list[Part]:
     """What only programs read about a robot."""
     return [
-        Data("massless", robot.massless),
-        Data("q_names", robot.q_names),
-        Data("v_names", robot.v_names),
-        Data("joints", [_joint_data(robot, joint) for joint in robot.joints]),
-        Data("loops", [{key: getattr(loop, key) for key in ENDS} for loop in robot.loops]),
+        hidden(massless=robot.massless),
+        hidden(q_names=robot.q_names),
+        hidden(v_names=robot.v_names),
+        hidden(joints=[_joint_data(robot, joint) for joint in robot.joints]),
+        hidden(loops=[{key: getattr(loop, key) for key in ENDS} for loop in robot.loops]),
     ]
 
 

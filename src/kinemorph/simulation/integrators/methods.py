@@ -13,6 +13,7 @@ from typing import NamedTuple
 from kinemorph.errors import UnsupportedError
 from kinemorph.model.elements import Contact, HeightMap, Plane
 from kinemorph.plants.programs import Plant
+from kinemorph.sheet import Field, Sheet, Table, hidden
 from kinemorph.simulation.integrators import (
     diagonally_implicit,
     explicit,
@@ -47,6 +48,21 @@ FRICTION_RTOL, FRICTION_ATOL = 1e-4, 1e-6  # the same without contacts, where dr
 CONTACT_LONGEST = linearly_implicit.SHORT  # the longest step that they choose: bodies do not pass each other
 STEADY_LONGEST = 0.1  # [s], the same where nothing but planes and maps is touched, and nothing depends on time
 CONTACT_STEP = 1e-3  # [s], the steps of methods for contact that do not estimate their error
+
+
+YES = {True: "yes", False: ""}
+COLUMNS = (  # of the table of methods
+    *(Field("name", "method", form="name"), Field("order", "order")),
+    *(
+        Field("adaptive", "adaptive", form=YES),
+        Field("stiff", "stiff", form=YES),
+        Field("text", "what it is", form="name"),
+    ),
+)
+OTHERS = (
+    Field("name", "name", form="name"),
+    *(Field("method", "is here", form="name"), Field("why", "because", form="name")),
+)
 
 
 class Note(NamedTuple):
@@ -232,6 +248,8 @@ def method_rows() -> list[MethodRow]:
     return [*rows, *OUTSIDE.values()]
 
 
-def alias_rows() -> list[tuple[str, str, str]]:
-    """The table of aliases: for each, (the name, the method here, the reason)."""
-    return [(name, alias.method, alias.why) for name, alias in ALIASES.items() if alias.method]
+def methods_sheet() -> Sheet:
+    """All methods, and the names of other software for them."""
+    aliases = [(name, alias.method, alias.why) for name, alias in ALIASES.items() if alias.method]
+    tables = Table("methods", COLUMNS, method_rows(), "methods"), Table("aliases", OTHERS, aliases, "other names")
+    return Sheet("Integration methods of", "simulate", (hidden(default=DEFAULT), *tables))

@@ -8,4 +8,6 @@ columns           every value of a run by name, with its unit
 derived_columns   accelerations, forces and energies, recomputed from the samples
 interpolation     states between samples
 body_poses        poses of bodies at any time, also where joints change
+run_sheet         what a run has to show
+run_notes         sentences about a run, such as limits that were passed
 """

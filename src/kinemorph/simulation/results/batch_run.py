@@ -20,6 +20,7 @@ from kinemorph.errors import ModelError, ShapeError
 from kinemorph.mechanics.constraints.wrench_views import WrenchPart, WrenchReference, wrench_view
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import Column
+from kinemorph.sheet import Facts, Field, Sheet, Table
 from kinemorph.shown import ShownBatch
 from kinemorph.simulation.march.layout import Status
 from kinemorph.simulation.results.columns import (
@@ -41,6 +42,11 @@ PART = 2**21  # [bytes] of states whose columns are computed in one call: they f
 STORED = ("q", "v", "x", "m")
 INTERRUPTED = "The batch was interrupted; its results are kept."
 MOST_SHOWN = 5  # failures in the text of a batch
+COUNTS = (
+    *(Field("runs", "runs"), Field("samples", "samples of each")),
+    *(Field("failed", "failed"), Field("unfinished", "interrupted")),
+)
+FAILURES = (Field("run", "run"), Field("message", "why", form="sentence"))
 GOOD = (Status.GOING, Status.STOPPED, Status.ENOUGH, Status.REST)  # of runs that did not fail, at their ends
 ENDED = (Status.STOPPED, Status.ENOUGH, Status.REST)  # by events
 
@@ -112,10 +118,12 @@ class BatchRun(ShownBatch):
         left = f", interrupted: {stopped} not finished" if stopped else ""
         return f"<BatchRun of '{self.name}': {counted(len(self), 'run')}, {len(self.t)} samples{failed}{left}>"
 
-    def __str__(self) -> str:
-        shown = [f"run {k}: {message}" for k, message in list(self.failures.items())[:MOST_SHOWN]]
-        more = len(self.failures) - len(shown)
-        return "\n".join([repr(self), *shown, *([f"and {more} more in .failures"] if more else [])])
+    def sheet(self) -> Sheet:
+        """How many runs there are, how many of them failed or were interrupted, and why they failed."""
+        stopped = int(np.count_nonzero(self.status == Status.INTERRUPTED))
+        counts = (len(self), len(self.t), len(self.failures), stopped)
+        why = Table("failures", FAILURES, list(self.failures.items()), "runs that failed", most=MOST_SHOWN)
+        return Sheet("Batch of runs of", self.name, (Facts(list(zip(COUNTS, counts, strict=True))), why))
 
     @property
     def name(self) -> str:

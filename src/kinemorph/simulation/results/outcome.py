@@ -8,6 +8,14 @@ from typing import Literal
 from kinemorph.words import counted
 
 Ending = Literal["finished", "stopped", "rest", "failed", "interrupted", "unfinished"]
+ENDINGS = {  # what people read
+    "unfinished": "unfinished",
+    "finished": "finished",
+    "stopped": "stopped",
+    "rest": "came to rest",
+    "failed": "failed",
+    "interrupted": "interrupted",
+}
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.errors import MissingExtraError, ModelError, ShapeError, UnsupportedError
 from kinemorph.mechanics.constraints.wrench_views import WrenchPart, WrenchReference, wrench_view
 from kinemorph.plants.user_laws import Column
+from kinemorph.sheet import Sheet
 from kinemorph.shown import ShownRun
 from kinemorph.simulation.results.columns import (
     Source,
@@ -97,6 +98,12 @@ class Trajectory(ShownRun):
 
     def __str__(self) -> str:
         return f"{self!r}\n{self.outcome.message}" if self.outcome.message else repr(self)
+
+    def sheet(self, columns: Sequence[str] | None = None) -> Sheet:
+        """How the run ended, its steps, energies, events and last state, or the named columns; see `run_sheet`."""
+        from kinemorph.simulation.results.run_sheet import run_sheet
+
+        return run_sheet(self, columns)
 
     @property
     def name(self) -> str:

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from kinemorph.algebra.arrays import Array
 from kinemorph.errors import UnsupportedError
 from kinemorph.frozen import dataclass
+from kinemorph.sheet import Field, Note, Part, Plot, Sheet, Table, hidden
 from kinemorph.shown import ShownStudy
 from kinemorph.studies.items import Items
 from kinemorph.studies.spaces.designs import unit_points
@@ -50,10 +51,16 @@ from kinemorph.studies.statistics.plans import CONFIDENCE, COUNT, MOST, PILOT, M
 from kinemorph.studies.statistics.stages import BEYOND, Staged, sample_in_stages
 from kinemorph.studies.store.table import WAITING
 from kinemorph.studies.sweeps.study import Study
+from kinemorph.studies.sweeps.study_sheet import status_parts
 from kinemorph.words import counted
 
 WHAT = "monte_carlo"
 POINTS = 200  # of a curve of convergence
+RESULTS = (
+    *(Field("measure", "measure", form="name"), Field("estimate of", "estimate of", form="word")),
+    *(Field(key, key, form=6) for key in ("value", "low", "high")),
+    *(Field("items", "items"), Field("stated error", "stated error", form=6)),
+)
 
 
 class Convergence(NamedTuple):
@@ -168,16 +175,16 @@ class MonteCarlo(ShownStudy):
         percent = f"{100.0 * self.confidence:g} %"
         return f"Monte Carlo study of {counted(self.count, 'item')}{planned}; intervals of {percent} confidence"
 
-    def __str__(self) -> str:
-        lines = [self.heading]
-        width = max(16, *(len(name) for name in self.measures))
-        lines.append(f"{'measure':{width}} {'estimate of':>12} {'value':>12} {'low':>12} {'high':>12} {'items':>9}")
-        for row in self.rows:
-            lines.append(
-                f"{row['measure']:{width}} {row['estimate of']:>12} {row['value']:12.6g} {row['low']:12.6g} "
-                f"{row['high']:12.6g} {row['items']:9d}"
-            )
-        return "\n".join([*lines, *self.notes])
+    def sheet(self) -> Sheet:
+        """The estimates with their intervals, notes about them, and the status of the study."""
+        parts: list[Part] = [Note(self.heading, key="found")]
+        if self.errors and not self.reached:
+            parts.append(Note("The stated error was not reached.", "warning"))
+        rows = [[None if value != value else value for value in row.values()] for row in self.rows]
+        columns = RESULTS if self.errors else (*RESULTS[:-1], RESULTS[-1]._replace(head=""))
+        parts += [Table("results", columns, rows, "estimates"), hidden(notes=self.notes), *map(Note, self.notes)]
+        parts += [*status_parts(self.study), Plot(self, "The estimates and the distribution of the first measure.")]
+        return Sheet("Monte Carlo study of", self.study.name, parts)
 
     def __repr__(self) -> str:
         return f"MonteCarlo({', '.join(self.measures)}; {counted(self.count, 'item')})"

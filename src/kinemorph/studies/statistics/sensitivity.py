@@ -13,6 +13,7 @@ Both need parts that vary independently. Parts that apply to some items only are
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -22,6 +23,7 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.errors import UnsupportedError
 from kinemorph.frozen import dataclass
+from kinemorph.sheet import Field, Note, Plot, Sheet, Table, hidden, said
 from kinemorph.shown import ShownStudy
 from kinemorph.studies.spaces.distributions import Distribution
 from kinemorph.studies.spaces.parts import Part, index_at, is_whole
@@ -47,6 +49,7 @@ from kinemorph.studies.statistics.sobol import (
 )
 from kinemorph.studies.store.table import WAITING
 from kinemorph.studies.sweeps.study import Study
+from kinemorph.studies.sweeps.study_sheet import status_parts
 from kinemorph.words import counted, listed
 
 WHAT = "sensitivity"
@@ -110,18 +113,25 @@ class Sensitivity(ShownStudy):
             f"Sensitivity by the method '{self.method}' from {self.count} points of its design; intervals of {percent}"
         )
 
-    def __str__(self) -> str:
-        width = max(16, *(len(row["part"]) for row in self.rows))
-        lines = [self.heading]
-        for measure in self.measures:
-            lines.append(f"{measure}")
-            lines += [
-                f"    {row['index']:8} {row['part']:{width}} "
-                f"{row['value']:12.6g} {row['low']:12.6g} {row['high']:12.6g}"
-                for row in self.rows
-                if row["measure"] == measure
-            ]
-        return "\n".join([*lines, *self.notes])
+    def sheet(self) -> Sheet:
+        """The indices with their intervals, notes about them, and the status of the study."""
+        data = hidden(results=self.rows), hidden(notes=self.notes)
+        status, plot = status_parts(self.study), Plot(self, "The indices of the parts.")
+        parts = (Note(self.heading, key="found"), *data, *self._tables(), *map(Note, self.notes), *status, plot)
+        return Sheet("Sensitivity of", self.study.name, parts)
+
+    def _tables(self) -> Iterator[Table]:
+        """For each measure, the indices of parts, and those of pairs of parts; the most important ones come first."""
+        for measure, found in self.indices.items():
+            for dimensions, title in ((1, "indices of {measure}"), (2, "interactions of two parts in {measure}")):
+                chosen = {name: one for name, one in found.items() if one.value.ndim == dimensions}
+                own = {name: list(_by_part(self.parts, one)) for name, one in chosen.items()}
+                most = own.get("mu_star") or own.get("total") or own.get("second") or []
+                order = sorted(range(len(most)), key=lambda k: -most[k][1] if most[k][1] == most[k][1] else math.inf)
+                rows = [(most[k][0], *(value for rows in own.values() for value in rows[k][1:])) for k in order]
+                heads = [head for name in own for head in (name.replace("_star", "*"), "low", "high")]
+                columns = (Field("", "part", form="name"), *(Field("", head, form=6) for head in heads))
+                yield Table("", columns, rows, said(title, measure=measure))
 
     def __repr__(self) -> str:
         return f"Sensitivity({self.method}; {', '.join(self.measures)}; {counted(len(self.parts), 'part')})"

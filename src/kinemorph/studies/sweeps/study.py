@@ -16,6 +16,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.errors import UnsupportedError
+from kinemorph.sheet import Sheet
 from kinemorph.shown import ShownStudy, ShownStudyItem
 from kinemorph.simulation.files.storage import load_trajectory
 from kinemorph.simulation.results.trajectory import Trajectory
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     import pandas
 
 TITLED = 4  # values of an item in its title
-SHOWN = 5  # causes of failures in the text of a study
 
 
 class Status(NamedTuple):
@@ -109,11 +109,11 @@ class Study(ShownStudy):
     def __repr__(self) -> str:
         return f"<Study '{self.name}', {self.status}>"
 
-    def __str__(self) -> str:
-        causes = list(self.table.causes.items())
-        shown = [f"item {number}: {cause}" for number, cause in causes[:SHOWN]]
-        more = len(causes) - len(shown)
-        return "\n".join([repr(self), *shown, *([f"and {more} more in .failed"] if more else [])])
+    def sheet(self) -> Sheet:
+        """How many items have results, what was varied and measured, the best items, and why items failed."""
+        from kinemorph.studies.sweeps.study_sheet import study_sheet
+
+        return study_sheet(self)
 
     @property
     def name(self) -> str:

@@ -44,7 +44,7 @@ class RunResult:
     state: str = "waiting"  # "waiting", "working", "done", "failed" or "cancelled"
     sentence: str = ""  # why it failed or was cancelled
     warnings: list[str] = field(default_factory=list)
-    found: dict[str, Any] = field(default_factory=dict)  # summary, columns, notes, eventCount
+    found: dict[str, Any] = field(default_factory=dict)  # what `run_tasks.result_data` returns, and notes
     progress: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -214,7 +214,7 @@ class Results:
     def _look(self, found: RunResult, result: Result) -> None:
         """Takes in what was found in the file of a run whose worker has ended."""
         if isinstance(result.data, dict):
-            found.found = {key: result.data[key] for key in ("summary", "columns", "eventCount")}
+            found.found = {key: value for key, value in result.data.items() if key != "figures"}
         self._store(found)
         self._tell(found)
 

@@ -6,13 +6,14 @@ import re
 from pathlib import Path
 from typing import Any
 
+from kinemorph.display.faces.page import page_of
 from kinemorph.display.serving.channel import Channel
 from kinemorph.display.tables.element_tables import element_rows
-from kinemorph.display.tables.run_summaries import method_summary
 from kinemorph.errors import UnsupportedError
 from kinemorph.model.elements import CoupledMaps
 from kinemorph.model.parameter import evaluate
 from kinemorph.model.system import Settings
+from kinemorph.simulation.integrators.methods import methods_sheet
 from kinemorph.studio.documents import new_files
 from kinemorph.studio.jobs.page_tasks import Made
 from kinemorph.studio.jobs.run_results import RunResult
@@ -36,14 +37,15 @@ MEDIA = {
 @request("runs")
 def runs_of(session: Session, channel: Channel, *, document: str) -> dict[str, Any]:
     """The runs of a document, the results so far, and the methods to choose from."""
-    found = session.document(document)
+    found, methods = session.document(document), methods_sheet()
     return {
         "revision": found.revision,
         "runs": list(found.data.get("runs") or {}),
         "editable": found.is_toml,
         "default": default_plan(session, document),
         "results": [run.as_data() for run in session.results.of(document)],
-        "methods": method_summary(),
+        "methods": methods.data(),
+        "methodSheet": page_of(methods),
         "endings": list(MEDIA),
     }
 

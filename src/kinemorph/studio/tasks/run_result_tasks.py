@@ -15,12 +15,14 @@ import numpy as np
 
 from kinemorph.analysis.audit import audit
 from kinemorph.display import series
+from kinemorph.display.faces.page import page_of
 from kinemorph.display.scenes.building import scene_of
 from kinemorph.display.scenes.sampled_columns import between_samples
 from kinemorph.display.scenes.scene import Series
-from kinemorph.display.tables import run_summaries
 from kinemorph.errors import UnsupportedError
+from kinemorph.sheet import Sheet
 from kinemorph.simulation.files.storage import load_trajectory
+from kinemorph.simulation.results.run_sheet import columns_table
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.studio.tasks.run_tasks import prepared_by, result_data, send_piece
 from kinemorph.studio.tasks.task_models import task_model
@@ -45,16 +47,18 @@ def picture(data: dict[str, Any], report: Report) -> dict[str, Any]:
 
 
 def details(data: dict[str, Any], report: Report) -> dict[str, Any]:
-    """A run as data, with the first, last, smallest and largest values of chosen columns."""
+    """A run as pages list it, with the first, last, smallest and largest values of chosen columns."""
     (run,) = loaded_runs(data, report).values()
-    return {**result_data(run), "figures": run_summaries.column_figures(run, data.get("columns") or ())}
+    names = [column.name for column in series.chosen(run, data.get("columns") or ())]
+    return {**result_data(run), "figures": page_of(Sheet("Values of", run.name, [columns_table(run, names)]))}
 
 
 def audited(data: dict[str, Any], report: Report) -> dict[str, Any]:
     """The audit of a run: whether its samples obey the conservation laws."""
     (run,) = loaded_runs(data, report).values()
     report("checking conservation laws")
-    return audit(run).as_dict()
+    found = audit(run)
+    return {"passed": bool(found), "sheet": page_of(found.sheet())}
 
 
 def compared(data: dict[str, Any], report: Report) -> dict[str, Any]:

@@ -9,16 +9,17 @@ from typing import Any
 
 import numpy as np
 
+from kinemorph.display.faces.page import page_of
 from kinemorph.display.replays.packing import packed_bytes
 from kinemorph.display.scenes.building import scene_of
 from kinemorph.display.scenes.growing import Frames, GrowingScene
 from kinemorph.display.scenes.scene import Scene
 from kinemorph.display.scenes.usual_view import replay_camera
-from kinemorph.display.tables import run_summaries
 from kinemorph.errors import told
 from kinemorph.model.run_plans import RunPlan
 from kinemorph.model.system import System
 from kinemorph.simulation.planned_run import PreparedRun, plan_of, prepared_run
+from kinemorph.simulation.results import run_notes
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.studio.tasks.task_models import task_model
 from kinemorph.studio.tasks.work import KEEPING, Cancelled, Report
@@ -73,10 +74,10 @@ def run(data: dict[str, Any], report: Report) -> dict[str, Any]:
     report.cancelled = found.outcome.kind == "interrupted"  # a cancel after the end has nothing to end
     report("adding up energies", fraction=0.9)
     notes = [f"{given.robot.name} {note.told()}" for note in prepared.notes]
-    notes += run_summaries.acting_joints(prepared.system, given, "{} = false in a run of the file")
-    notes += run_summaries.beyond_limits(prepared.system, found)
-    notes += run_summaries.inactive_notes(prepared.system, driven=driven)
-    return {"path": data["save"], **result_data(found), "notes": notes + run_summaries.cautions(found)}
+    notes += run_notes.acting_joints(prepared.system, given, "{} = false in a run of the file")
+    notes += run_notes.beyond_limits(prepared.system, found)
+    notes += run_notes.inactive_notes(prepared.system, driven=driven)
+    return {"path": data["save"], **result_data(found), "notes": notes + run_notes.cautions(found)}
 
 
 def prepared_by(given: System, data: Mapping[str, Any]) -> tuple[PreparedRun, bool]:
@@ -86,12 +87,13 @@ def prepared_by(given: System, data: Mapping[str, Any]) -> tuple[PreparedRun, bo
 
 
 def result_data(run: Trajectory) -> dict[str, Any]:
-    """A run as pages list it: its summary, the columns that can be plotted, and its first events."""
-    summary = run_summaries.run_summary(run)
+    """A run as pages list it: its sheet, and this as data with its first events; the columns that can be plotted."""
+    sheet = run.sheet()
+    summary = sheet.data()
     count = len(summary["events"])
     summary["events"] = summary["events"][:MOST_EVENTS]
     columns = [{"name": column.name, "unit": column.unit} for column in run.columns.values()]
-    return {"summary": summary, "columns": columns, "eventCount": count}
+    return {"summary": summary, "sheet": page_of(sheet), "columns": columns, "eventCount": count}
 
 
 def send_piece(report: Report, piece: Scene | Frames, known: set[str], *, growing: bool = False) -> None:

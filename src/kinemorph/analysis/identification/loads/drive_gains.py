@@ -40,7 +40,7 @@ from kinemorph.mechanics.recursions.regressors import OF_BODY
 from kinemorph.model.body import Body
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
-from kinemorph.sheet import DETERMINED, QUANTITIES, Data, Facts, Note, Sheet, Table, named
+from kinemorph.sheet import DETERMINED, QUANTITIES, Facts, Note, Sheet, Table, hidden, named
 from kinemorph.shown import Shown
 from kinemorph.words import counted, did_you_mean, listed, quoted
 
@@ -101,7 +101,7 @@ class DriveGains(Shown):
             Facts(((QUANTITIES["error"], self.error),)),
             Table("gains", COLUMNS, rows, "Gains [N m or N per unit of the signal]"),
             Note(BIAS if self.by_name else "", "note"),
-            Data("load", self.load),
+            hidden(load=self.load),
         )
         return Sheet("Gains of", counted(len(self.drives), "drive"), parts)
 

@@ -101,19 +101,15 @@ def _refuse(options: Mapping[str, Any], why: str) -> None:
 def _print_or_serve(
     scenes: SceneOptions,
     subjects: Mapping[str, Subject],
-    data: dict[str, Any],
-    printed: Callable[[], None],
+    printed: Callable[[dict[str, Any]], None],
     **more: Any,
 ) -> None:
-    """Calls `printed` to print the data. With --view, also serves the live viewer until Ctrl-C and adds its URL to the
-    data.
-    """
+    """Calls `printed` with further data. With --view, these are the URL of the live viewer, served until Ctrl-C."""
     if not scenes.view:
-        printed()
+        printed({})
         return
     with scenes.serve(subjects, **more) as viewer:
-        data["url"] = viewer.url
-        printed()
+        printed({"url": viewer.url})
         say("the viewer runs until Ctrl-C")
         viewer.wait()
 
@@ -131,7 +127,7 @@ def _show_models(
 ) -> None:
     """Shows one or several models; `state` has the configuration of a single one, `graph` is the file for its graph."""
     from kinemorph.model.sheets.robot_sheet import CUT, LINE, robot_line
-    from kinemorph.sheet import Data, Facts, Field, Sheet
+    from kinemorph.sheet import Facts, Field, Sheet, hidden
 
     for name in names[1:]:
         if is_run(name):
@@ -153,16 +149,16 @@ def _show_models(
             say(f"note: {note}")
     bodies, dof, loops, *rest = zip(LINE, robot_line(first.robot), strict=True)
     lines = [bodies, (dof[0]._replace(head=CUT[bool(loops[1])]), dof[1]), loops, *rest]
-    data: dict[str, Any] = {"files": wrote(_graph_picture(first, graph), scenes.write(systems, q=pose))}
+    files = wrote(_graph_picture(first, graph), scenes.write(systems, q=pose))
 
-    def sheet() -> Sheet:
-        served = [(Field("url", "viewer", form="name"), data["url"])] if "url" in data else []
-        return Sheet("Robot", first.name, (Facts([*lines, *served]), Data("files", data["files"])))
+    def sheet(url: dict[str, Any]) -> Sheet:
+        served = [(Field(key, "viewer", form="name"), value) for key, value in url.items()]
+        return Sheet("Robot", first.name, (Facts([*lines, *served]), hidden(files=files)))
 
     if not scenes.asked and graph is None and not as_json:
         options = f"--open (in the browser), --html {first.name}.html (the same page as a file), --view (live)"
         say(f"to see the model: kinemorph show {shlex.quote(names[0])} with {options} or --png {first.name}.png")
-    _print_or_serve(scenes, systems, data, lambda: put(sheet(), as_json), q=pose)
+    _print_or_serve(scenes, systems, lambda url: put(sheet(url), as_json), q=pose)
 
 
 def _graph_picture(system: System, path: Path | None) -> list[Path]:
@@ -187,7 +183,8 @@ def _show_runs(
     as_json: bool,
 ) -> None:
     """Shows one or several saved runs; `robots` are the values of --robot."""
-    from kinemorph.display.tables import run_summaries, run_tables
+    from kinemorph.display.series import chosen as chosen_columns
+    from kinemorph.sheet import hidden
     from kinemorph.simulation.files.storage import load_trajectory
 
     for name in names[1:]:
@@ -206,11 +203,14 @@ def _show_runs(
             "or leave --robot out."
         )
     (name, trajectory), *others = runs.items()
-    data = run_summaries.run_summary(trajectory)
-    data["columns"] = run_summaries.column_figures(trajectory, plots.names)
+    sheet = trajectory.sheet([column.name for column in chosen_columns(trajectory, plots.names)])
     made = plots.write(trajectory, compare=dict(others), name=name)
-    data["files"] = wrote(made, scenes.write(runs, columns=plots.names))
-    _print_or_serve(scenes, runs, data, lambda: put(data, as_json, run_tables.result_tables), columns=plots.names)
+    files = {"files": wrote(made, scenes.write(runs, columns=plots.names))}
+
+    def printed(url: dict[str, Any]) -> None:
+        put(sheet.with_parts(hidden(**files, **url)), as_json)
+
+    _print_or_serve(scenes, runs, printed, columns=plots.names)
 
 
 def _computed(runs: Mapping[str, Trajectory], wishes: Sequence[str]) -> bool:

@@ -1,7 +1,8 @@
 // The panel Runs: choose or add a run of the file, start it, watch it grow, and look at its results.
 
-import { askText, askWhether, button, choice, folded, make, refill, tableOf } from "../elements.js";
+import { askText, askWhether, button, choice, folded, make, refill } from "../elements.js";
 import { sameInPython } from "../same_in_python.js";
+import { sheetOf } from "../sheet.js";
 import { drawForm } from "./model/form.js";
 import { makeActing } from "./runs/acting.js";
 import { showDetails } from "./runs/details.js";
@@ -105,7 +106,7 @@ async function showForm(view, ask) {
   if (ask !== view.asked) return;
   offerMethods(form, view.known.methods);
   view.more.add(JSON.stringify(form.path));   // all options are shown at first
-  drawForm(view, form, methodTable(view.known.methods));
+  drawForm(view, form, folded("All methods", false, sheetOf(view.known.methodSheet)));
 }
 
 /** Makes the method of a run a choice of all methods and of other names for them. */
@@ -114,16 +115,6 @@ function offerMethods(form, { methods, aliases }) {
   if (!field) return;
   field.kind = "choice";
   field.choices = [...methods.map((one) => one.name), ...aliases.map((one) => one.name)];
-}
-
-/** All methods as a table, behind a summary. */
-function methodTable({ methods, aliases }) {
-  return folded("All methods", false,
-    tableOf({ caption: "Methods", head: ["name", "order", "steps", "stiff", "for"], headed: true,
-      rows: methods.map((one) =>
-        [one.name, one.order, one.adaptive ? "adaptive" : "fixed", one.stiff ? "yes" : "no", one.text]) }),
-    tableOf({ caption: "Other names", head: ["name", "method here", "because"], headed: true,
-      rows: aliases.map((one) => [one.name, one.method, one.why]) }));
 }
 
 /** Shows which elements of the file act in runs: gaits, controllers, drives, contacts. */

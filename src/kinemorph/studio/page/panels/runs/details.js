@@ -1,10 +1,11 @@
 // A result: playing, events, plots, comparison, audit and files.
 
 import { button, choice, downloadLink, entry, field, folded, make, refill, tableOf, tick } from "../../elements.js";
+import { sheetOf } from "../../sheet.js";
 import { startTask } from "../../tasks.js";
 import { short } from "./results.js";
 
-const LISTED = 60;   // events and columns that are listed at once
+const LISTED = 60;   // columns that are listed at once
 
 /** Shows the chosen result; `again` draws everything again. */
 export function showDetails(view, again) {
@@ -16,7 +17,7 @@ export function showDetails(view, again) {
   if (view.shown === run) return null;   // nothing has changed
   view.shown = run;
   const said = make("div", { role: "status" });
-  const parts = run.kept ? [playing(view, run), said, eventsOf(view, run), plotsOf(view, run),
+  const parts = run.kept ? [playing(view, run), said, resultOf(view, run), plotsOf(view, run),
     comparisonOf(view, run, said), auditOf(view, run), filesOf(view, run, said)] : null;
   refill(view.details, make("h2", {}, run.label), sentencesOf(run), parts,
     button(`Delete ${run.label}`, () => remove(view, run, again), { kind: "danger" }));
@@ -27,15 +28,7 @@ export function showDetails(view, again) {
 function sentencesOf(run) {
   const bad = run.sentence ? make("p", { class: run.state === "failed" ? "error" : "help" }, run.sentence) : null;
   return [bad, run.warnings.map((text) => make("p", { class: "warning" }, text)),
-    (run.notes ?? []).map((text) => make("p", { class: "help" }, text)), energyOf(run)];
-}
-
-/** The energy drift of a run, in a sentence. */
-function energyOf({ summary }) {
-  if (!summary?.energy) return null;
-  const { drift, largest_kinetic: most } = summary.energy;
-  return make("p", { class: "help" }, `Kinetic + potential - supplied + dissipated energy changes by ${short(drift)} J; `
-    + `the kinetic energy is at most ${short(most)} J.`);
+    (run.notes ?? []).map((text) => make("p", { class: "help" }, text))];
 }
 
 /** Shows runs in the stage; resolves when the picture is there. */
@@ -62,20 +55,14 @@ function playing(view, run) {
     button("Show", () => picture(view, [run.number]), { "aria-label": `Show ${run.label}` }));
 }
 
-/** The events of a run; a click goes to the time of the event. */
-function eventsOf(view, run) {
-  const { events } = run.summary ?? { events: [] };
-  if (!events.length) return make("p", { class: "help" }, "There were no events.");
-  const go = async (t) => (await shown(view, run)).setTime(t);
-  const more = run.eventCount - LISTED;
-  const rest = more > 0 ? make("p", { class: "help" }, `${more} more events are in the file.`) : null;
-  return folded(`Events (${run.eventCount})`, events.length < 12, tableOf({
-    caption: `Events of ${run.label}`, head: ["time", "event", "kind", "note"], headed: true,
-    rows: events.slice(0, LISTED).map((one) => [
-      button(`${short(one.t)} s`, () => go(one.t), { kind: "quiet", title: "Go to this time" }), one.name, one.kind,
-      one.told ?? one.note ?? "",
-    ]),
-  }), rest);
+/** What a run has to show; a button at each event goes to its time. */
+function resultOf(view, run) {
+  const go = (row) => {
+    const { t } = run.summary.events[row];
+    return button("Show", async () => (await shown(view, run)).setTime(t),
+      { kind: "quiet", title: "Go to this time", "aria-label": `Show t = ${short(t)} s` });
+  };
+  return folded("Result", true, sheetOf(run.sheet ?? [], run.eventCount ? { beside: go } : {}));
 }
 
 /** The choice of columns that are plotted below the picture. */
@@ -93,10 +80,7 @@ function plotsOf(view, run) {
   fill("");
   const values = button("Values of the columns", async () => {
     const { data } = await startTask(view.studio, "run_figures", { number: run.number, columns: [...chosen] });
-    refill(figures, tableOf({ caption: `Values of ${run.label}`, headed: true,
-      head: ["column", "first", "last", "smallest", "at", "largest", "at"], rows: data.figures.map((one) => [
-        `${one.name} [${one.unit}]`, short(one.first), short(one.last), short(one.smallest),
-        `${short(one.smallest_at)} s`, short(one.largest), `${short(one.largest_at)} s`]) }));
+    refill(figures, sheetOf(data.figures));
   });
   return folded("Plots", true, field("Find columns", filter), list, make("div", { class: "row" },
     button("Plot energies", () => { chosen.clear(); fill(filter.value); return draw(); }), values), figures);
@@ -139,12 +123,7 @@ function auditOf(view, run) {
   return folded("Audit", false, make("p", { class: "help" }, help),
     button("Audit the run", async () => {
       const { data } = await startTask(view.studio, "audit_run", { number: run.number });
-      const verdict = data.passed ? "No check failed." : "A check failed.";
-      refill(table, make("p", { class: data.passed ? "well" : "error" }, verdict), tableOf({
-        caption: `Audit of ${run.label}`, head: ["check", "status", "error", "tolerance", "note"], headed: true,
-        rows: data.checks.map((one) =>
-          [one.name, one.status, power(one.worst), power(one.tolerance), one.note || one.says]),
-      }));
+      refill(table, make("section", { "aria-label": `Audit of ${run.label}` }, sheetOf(data.sheet)));
     }, { "aria-label": `Audit ${run.label}` }), table);
 }
 
