@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from kinemorph.display.reports.chapters import elements
+from kinemorph.display.tables import element_tables
 from kinemorph.frozen import dataclass
 from kinemorph.model.elements.contact.contact_laws import EasyDynNormal
 from kinemorph.model.elements.contact.contacts import Contact
@@ -153,4 +153,4 @@ def test_reports_group_elements_with_the_same_data_only() -> None:
     """Data are compared, not their texts, in which long tables are sizes."""
     meshes = [Mesh(tuple((x, float(k), 0.0) for k in range(60)), ()) for x in (0.0, 0.0, 1.0)]
     feet = [Contact(f"foot{k}", "leg", EasyDynNormal(1e4, 1e2), shape=mesh) for k, mesh in enumerate(meshes)]
-    assert [len(group) for _, group in elements._groups(feet)] == [2, 1]
+    assert [len(group) for _, group in element_tables._groups(feet)] == [2, 1]

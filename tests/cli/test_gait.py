@@ -83,7 +83,7 @@ def test_stiff_gains_of_long_chains_take_a_method_for_stiff_equations() -> None:
         (("puma", "--kind", "maps", "--map", "tant"), "--map is 'tant'; expected one of logistic, tent, sine, cubic."),
         (
             ("puma", "--kind", "maps", "--epsilon", "2"),
-            "epsilon is 2; expected a number from 0 (each map",
+            "epsilon is 2; expected a number from 0 to 1. Give 0 where each map follows its own value",
         ),
         (("puma", "--joints", "joint7"), "has no joint 'joint7'. Did you mean 'joint6'?"),
         (("puma", "--gains=-3"), "--gains is '-3'; expected kp, or kp and kd"),

@@ -219,8 +219,8 @@ from to values repeats after
 1 value is lost: the iterates of the map 'logistic' grow without bound.
 Basin of logistic
 cycles 200
-undecided 0.00%
-do not return 25.00%
+undecided 0.00 %
+do not return 25.00 %
 coordinate starts
 x 4 values from 0.1 to 1.5
 Attractors

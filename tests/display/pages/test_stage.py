@@ -143,7 +143,7 @@ def test_a_cord_leads_from_a_point_of_a_body_to_its_target(stages: Any, robot: R
     point, target = [0.0, 0.0, -0.3], [0.4, 0.1, 0.2]
     pulled = np.array(placed(robot, [0.5, 0.6])[0][3:6]) + Poses(robot, [0.5, 0.6]).R["link2"][0] @ point
     cord = {"figure": 0, "body": "link2", "point": point, "target": target}
-    stages.evaluate("(cord) => { stage.setScene(seen); stage.setCord(cord); }", cord)
+    stages.evaluate("async (cord) => { stage.setScene(await km.scene('robot')); stage.setCord(cord); }", cord)
     stages.evaluate(DRAWN)
     area = stages.evaluate(
         "(() => { const b = stage.element.querySelector('.area').getBoundingClientRect(); return [b.left, b.top]; })()"

@@ -37,8 +37,9 @@ from kinemorph.sheet import Facts, Field, Sheet, Table, Verdict, fields, hidden
 from kinemorph.shown import Shown
 from kinemorph.words import counted
 
+FREE = Field("dof", "degrees of freedom with loops closed")
 FACTS = (
-    Field("dof", "degrees of freedom"),
+    FREE,
     Field("independent", "independent joints", form="name"),
     Field("condition", "condition of the others", form=3),
     Field("rows", "constraint rows"),

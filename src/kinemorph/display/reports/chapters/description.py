@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
+from kinemorph.analysis.loops.mobility import FREE
 from kinemorph.display.canvas import in_language
 from kinemorph.display.faces.blocks import written
 from kinemorph.display.faces.document import Block, Figure, Paragraph, Section
@@ -14,7 +15,6 @@ from kinemorph.model.parameter import parameters_of
 from kinemorph.model.sheets.robot_sheet import named_parts
 from kinemorph.sheet import Facts, Field
 
-FREE = Field("", "degrees of freedom with loops closed")
 LONGEST_ROW = 7  # joints from the world to a tip in a tree from left to right; longer ones grow downward
 MOST_DRAWN = 40  # bodies of a tree that is drawn; the boxes of more would be too small to read
 
@@ -53,7 +53,7 @@ def model_facts(subject: Subject) -> Facts:
             (Field("", "name", form="name"), model.name),
             (Field("", "model file", form="name"), PurePath(model.source).name or None),
             *system_facts(model),
-            (FREE, None if loose else subject.degrees_of_freedom),
+            (FREE._replace(key=""), None if loose else subject.degrees_of_freedom),
             (Field("", "runs"), len(subject.runs) or None),
         ]
     )
