@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.errors import InactiveWarning, users_level
@@ -13,15 +13,15 @@ from kinemorph.model.elements.inactive import inactive_data
 from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.method import Method
-from kinemorph.simulation.results.stops import warn_of_saturation, warn_of_stops
+from kinemorph.simulation.results.stops import joint_stops, state_feedbacks, warn_of_saturation, warn_of_stops
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.running.automaton_check import warn_of_automaton
-from kinemorph.simulation.running.buried_start import warn_of_buried_start
+from kinemorph.simulation.running.buried_start import sinking, warn_of_buried_start
 from kinemorph.simulation.running.chatter import warn_of_chatter, warn_of_kinks
 from kinemorph.simulation.running.energy_check import LOOSE, accounts, warn_of_energy, warn_of_made_energy
-from kinemorph.simulation.running.ground_check import warn_of_ground
+from kinemorph.simulation.running.ground_check import can_fall, warn_of_ground
 from kinemorph.simulation.running.impact_check import warn_of_impacts
-from kinemorph.simulation.running.sampled_gains import warn_of_gains
+from kinemorph.simulation.running.sampled_gains import sampled_controllers, warn_of_gains
 from kinemorph.simulation.running.step_damping import warn_of_damping
 from kinemorph.simulation.stepping.plant_stepper import ForeignMethod, PlantStepper
 from kinemorph.simulation.stepping.step_options import StepOptions
@@ -30,32 +30,72 @@ from kinemorph.words import as_sentence
 _reported: set[tuple[str, str, tuple[str, ...]]] = set()  # (file, robot, sentences)
 
 
+class Check(NamedTuple):
+    """A check of runs: what it finds, how it warns, and which plants and steps it concerns."""
+
+    finds: str
+    warn: Callable[..., object]  # of (plant, q, stepper) before a run; of (run, options, method) after it
+    concerns: Callable[[Plant], object]  # asked once for each plant
+    of_steps: Callable[[StepOptions, Any], bool] = lambda options, method: True
+
+
+BEFORE = (
+    Check("unstable gains", lambda plant, q, _: q is not None and warn_of_gains(plant, q[0]), sampled_controllers),
+    Check("a robot inside the ground", lambda plant, q, _: q is not None and warn_of_buried_start(plant, q), sinking),
+    Check(
+        "phases and edges that cannot be meant",
+        lambda plant, _, stepper: warn_of_automaton(plant, *((stepper.watch, stepper.inputs) if stepper else ())),
+        lambda plant: plant.automaton is not None,
+    ),
+)
+AFTER = (
+    Check(
+        "constant steps too large for stiff forces",
+        lambda run, options, method: warn_of_chatter(run.segments, method, options, failed=not run.outcome.ok),
+        lambda plant: plant.laws.stiff is not None,
+        lambda options, method: options.step is not None and not isinstance(method, ForeignMethod),
+    ),
+    Check(
+        "large errors of steps",
+        lambda run, options, method: run.outcome.ok and _warn_of_steps(run, options, method),
+        lambda plant: True,
+        lambda options, method: options.step is not None or options.rtol > LOOSE,
+    ),
+    Check("falls through the ground", lambda run, *_: warn_of_ground(run.segments), can_fall),
+    Check("joints beyond their stops", lambda run, *_: warn_of_stops(run), joint_stops),
+    Check("feedback at its limits", lambda run, *_: warn_of_saturation(run), state_feedbacks),
+)
+
+
 def warn_before(
     model: Any, plant: Plant, q: Array | None, *, driven: bool, stepper: PlantStepper | None = None
 ) -> None:
-    """Warns about what is wrong before the first step: data of the model file that do not act, unstable gains, a robot
-    inside the ground, phases and edges that cannot be meant.
+    """Warns about what is wrong before the first step: data of the model file that do not act, and what `BEFORE` lists.
 
     `q` (n, nq) are the initial configurations of the runs; None where they are not known yet, and neither gains nor
     contacts are checked. `driven` says that torques or forces are given. `stepper` is at the initial state of a single
     run.
     """
     warn_of_inactive(model, driven=driven)
-    if q is not None:
-        warn_of_gains(plant, q[0])
-        warn_of_buried_start(plant, q)
-    warn_of_automaton(plant, stepper.watch if stepper else None, stepper.inputs if stepper else None)
+    for check in _concerning(plant, BEFORE):
+        check.warn(plant, q, stepper)
 
 
 def warn_after(runs: Sequence[Trajectory], options: StepOptions, method: Method | ForeignMethod) -> None:
     """Warns where one of the finished `runs` is wrong: each kind of warning is given once, for the first such run."""
-    if options.step is not None and not isinstance(method, ForeignMethod):
-        any(warn_of_chatter(run.segments, method, options, failed=not run.outcome.ok) for run in runs)
-    if options.step is not None or options.rtol > LOOSE:
-        any(_warn_of_steps(run, options, method) for run in runs if run.outcome.ok)
-    any(warn_of_ground(run.segments) for run in runs)
-    any(warn_of_stops(run) for run in runs)
-    any(warn_of_saturation(run) for run in runs)
+    plants = {id(segment.plant): segment.plant for run in runs for segment in run.segments}.values()
+    concerning = {check.finds for plant in plants for check in _concerning(plant, AFTER)}
+    for check in AFTER:
+        if check.finds in concerning and check.of_steps(options, method):
+            any(check.warn(run, options, method) for run in runs)
+
+
+def _concerning(plant: Plant, checks: tuple[Check, ...]) -> tuple[Check, ...]:
+    """The checks that concern a plant, which are found once for each plant."""
+    found: dict[int, tuple[Check, ...]] = plant.kept.setdefault("checks", {})
+    if id(checks) not in found:
+        found[id(checks)] = tuple(check for check in checks if check.concerns(plant))
+    return found[id(checks)]
 
 
 def _warn_of_steps(run: Trajectory, options: StepOptions, method: Method | ForeignMethod) -> bool:

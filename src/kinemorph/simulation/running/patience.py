@@ -44,7 +44,6 @@ class Patience:
         self.over = stepper.fixed or NOTES.get(stepper.method.name) is None
         self.due = SOON  # the number of steps at which the run is looked at next
         self._last, self._began = (start, 0), time.perf_counter()  # (time [s], accepted steps) of the last look
-        self._gimbals = GimbalWatch(stepper.plant)
         self._close: tuple[float, int] | None = (
             None  # (time [s], steps) since which a gimbal is near its singular angle
         )
@@ -55,8 +54,8 @@ class Patience:
         fast = runs_away(stepper.plant, (*state[:3], stepper.p), stepper.h if stepper.fixed else None)
         accepted, rejected = stepper.counts
         steps = accepted + rejected
-        if fast is None and not stepper.fixed:
-            fast = self._locks(steps)
+        if fast is None and not stepper.fixed and stepper.gimbals is not None:
+            fast = self._locks(stepper.gimbals, steps)
         if fast is not None or self.over:
             return fast
         if steps < self.due:
@@ -93,19 +92,19 @@ class Patience:
         self.over = not stiff or steps >= MANY
         return None
 
-    def _locks(self, steps: int) -> str | None:
+    def _locks(self, gimbals: GimbalWatch, steps: int) -> str | None:
         """The reason to end a run whose steps dwindle because a gimbal comes to its singular angle, or None.
 
         Damping of its turns becomes infinitely stiff there, so that a method that chooses its steps never gets to the
         angle. The run ends where it would take more than HOPELESS steps at the pace since the gimbal came near it.
         """
         t, q, *_ = self.stepper.state
-        if not self._gimbals.is_close(q):
+        if not gimbals.is_close(q):
             self._close = None
         elif self._close is None:
             self._close = (t, steps)
         elif (steps - self._close[1]) * (self.until - self.start) > HOPELESS * (t - self._close[0]):
-            return self._gimbals.near(t, q, self.stepper.p)
+            return gimbals.near(t, q, self.stepper.p)
         return None
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import ModelWarning, StepError, users_level
+from kinemorph.frozen import kept_in
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.plants.initial_values import SUPPLIED
@@ -27,7 +28,9 @@ from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.simulation.integrators.method import CHANGED, Method
 from kinemorph.simulation.march.guards import Guard, Watch
 from kinemorph.simulation.march.layout import Status
+from kinemorph.simulation.stepping.domains import DomainWatch
 from kinemorph.simulation.stepping.failures import explained, runs_away
+from kinemorph.simulation.stepping.gimbal_lock import GimbalWatch
 from kinemorph.simulation.stepping.initial_state import closed_start, entered_memory, stated
 from kinemorph.simulation.stepping.sample_clocks import Clockwork
 from kinemorph.simulation.stepping.step_options import MIN_STEP, StepOptions, step_options
@@ -68,6 +71,12 @@ class ForeignMethod(NamedTuple):
     name: str
 
 
+def _watches(plant: Plant) -> tuple[DomainWatch | None, GimbalWatch | None]:
+    """The watches of a plant's coordinates; None where there is nothing to watch."""
+    domains, gimbals = DomainWatch(plant), GimbalWatch(plant)
+    return domains if domains.domains else None, gimbals if gimbals.gimbals else None
+
+
 class PlantStepper(ABC):
     """A plant at one state, which can be advanced. See `simulate` for the options."""
 
@@ -78,6 +87,8 @@ class PlantStepper(ABC):
     m: Array  # memory of elements from now on, shape (nm,)
     u: Array  # inputs from now on, shape (nu,)
     p: Array  # parameters, shape (np,)
+    domains: DomainWatch | None  # the domains of formulas that have to be watched
+    gimbals: GimbalWatch | None  # the gimbals that have to be watched
     sliced: bool = False  # whether calls return after about `SLICE` seconds, with `Marched.paused`
     end: float = math.inf  # [s], the end of a run that another one may continue; see `Stepper.kept`
     most_jumps: float = math.inf  # after so many jumps that the march has carried out, it returns with Status.ENOUGH
@@ -132,6 +143,7 @@ class PlantStepper(ABC):
         self.plant, self.options, self.rows, self.compiled = plant, options, rows, compiled
         self.calls = 0  # calls of compiled code
         self.clockwork = Clockwork(plant)
+        self.domains, self.gimbals = kept_in(plant, "watches of coordinates", lambda: _watches(plant))
         self._zero: Array | float = 0.0  # distances from zero of the guards that have just changed their sign
         self._due: Array | float = 0.0  # sides of the guards that are about to change their sign
         self._begun = -math.inf  # the time [s] at which the state was set, or has jumped
