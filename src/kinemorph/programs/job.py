@@ -29,7 +29,6 @@ from kinemorph.programs.drawing import Drawing, carrier_program
 from kinemorph.programs.user_code import UserCode, check_method, with_user_code
 from kinemorph.simulation.integrators.asked_inputs import all_inputs, at_state, loop_builder, slope_at_state
 from kinemorph.simulation.integrators.method import Method
-from kinemorph.simulation.integrators.newmark import Newmark
 from kinemorph.simulation.march.exchange import completing, happening, indicating
 from kinemorph.simulation.march.layout import Guards
 from kinemorph.simulation.march.march import march
@@ -43,8 +42,9 @@ from kinemorph.simulation.prepared import (
     plant_options,
     prepared,
 )
-from kinemorph.simulation.stepping.domains import Domain, DomainWatch
-from kinemorph.simulation.stepping.gimbal_lock import Gimbal, GimbalWatch
+from kinemorph.simulation.running.dead_points import has_dead_points
+from kinemorph.simulation.stepping.domains import Domain
+from kinemorph.simulation.stepping.gimbal_lock import Gimbal
 from kinemorph.simulation.stepping.plant_stepper import ROWS, ForeignMethod
 from kinemorph.simulation.stepping.regular_functions import HeldInputs
 from kinemorph.simulation.stepping.stepper import Stepper
@@ -118,17 +118,17 @@ class Job(Fixed):
     @property
     def domains(self) -> list[Domain]:
         """The formulas that have a domain, which the program watches at every sample."""
-        return DomainWatch(self.plant).domains
+        return self.first.domains.domains
 
     @property
     def gimbals(self) -> list[Gimbal]:
         """The gimbals with singular angles, which the program watches at every sample."""
-        return GimbalWatch(self.plant).gimbals
+        return self.first.gimbals.gimbals
 
     @cached_property
     def arguments(self) -> Program | None:
         """The program (t, q, p) -> the arguments of formulas that have a domain; None where there are none."""
-        watch, sizes = DomainWatch(self.plant), self.plant.sizes
+        watch, sizes = self.first.domains, self.plant.sizes
         if not watch.domains:
             return None
         ports = {"t": (), "q": (sizes["nq"],), "p": (sizes["np"],)}
@@ -208,7 +208,7 @@ def make_job(
     plant = replace(plant, stated={**plant.stated, **known})  # a program keeps what is named here
     run = replace(run, plant=plant)
     first = FirstState.made(plant, run.options, run.guards, compiled=True)
-    _check_dead_points(plant, first.method)
+    _check_dead_points(first)
     if code is not None:
         check_method(first.method)
     first.begin(run.t, **run.first, close=True, tick=False)
@@ -251,11 +251,11 @@ def _check_controllers(plant: Plant) -> None:
         )
 
 
-def _check_dead_points(plant: Plant, method: object) -> None:
+def _check_dead_points(first: FirstState) -> None:
     """Raises UnsupportedError where a method may step over the end of a formula's domain, which Python would notice."""
-    domains = DomainWatch(plant).domains
-    if domains and isinstance(method, Newmark):
+    if has_dead_points(first):
+        domain = first.domains.domains[0]
         raise UnsupportedError(
-            f"'{plant.name}': the {domains[0].op} of {domains[0].owner} has a domain, and method '{method.name}' may "
-            "step over its end, which a program would not notice. Use another method, such as 'dop853'."
+            f"'{first.plant.name}': the {domain.op} of {domain.owner} has a domain, and method '{first.method.name}' "
+            "may step over its end, which a program would not notice. Use another method, such as 'dop853'."
         )

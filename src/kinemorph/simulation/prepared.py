@@ -22,13 +22,13 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import ModelError, OptionWarning, UnsupportedError, users_level
-from kinemorph.frozen import dataclass, kept_in
+from kinemorph.frozen import dataclass
 from kinemorph.model.robot import Robot
 from kinemorph.model.starts import Start
 from kinemorph.model.system import Settings, System, start_of
 from kinemorph.plants.loop_methods import LoopMethod
 from kinemorph.plants.programs import Plant
-from kinemorph.plants.robot_plant import named_parameters, shared_plant
+from kinemorph.plants.robot_plant import Model, named_parameters, shared_plant
 from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.plants.sample_instants import instants
 from kinemorph.plants.user_laws import Law
@@ -59,7 +59,6 @@ if TYPE_CHECKING:
 MOST_SAMPLES = 100_000_000  # samples of one run; a larger number is a mistake
 NUMBER = (int, float, np.number)
 F = TypeVar("F", bound=Callable[..., Any])
-Model = Plant | Dynamics | System | Robot
 
 
 # ── options ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -111,26 +110,25 @@ def lists_options(options: type) -> Callable[[F], F]:
     """A decorator for functions with `**options`: their signature shows the names, types and defaults of the rows of a
     TypedDict, so that `help` and completion do too, and another name is a TypeError.
     """
-    rows = {name: row.__forward_arg__ for name, row in options.__annotations__.items()}
 
     def made(function: F) -> F:
         own = inspect.signature(function)
-        given = [one for one in own.parameters.values() if one.kind is not one.VAR_KEYWORD]
-        added = [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=DEFAULTS.get(name), annotation=row)
-            for name, row in rows.items()
+        rows = [
+            inspect.Parameter(
+                name, inspect.Parameter.KEYWORD_ONLY, default=DEFAULTS.get(name), annotation=row.__forward_arg__
+            )
+            for name, row in options.__annotations__.items()
         ]
-        known = {one.name for one in (*given, *added)}
+        whole = own.replace(parameters=[*list(own.parameters.values())[:-1], *rows])
 
         @wraps(function)
         def checked(*args: Any, **named: Any) -> Any:
-            for name in named.keys() - known:
-                raise TypeError(
-                    f"{function.__name__}() got an unexpected keyword argument '{name}'.{did_you_mean(name, known)}"
-                )
+            for name in named.keys() - whole.parameters.keys():
+                hint = did_you_mean(name, whole.parameters)
+                raise TypeError(f"{function.__name__}() got an unexpected keyword argument '{name}'.{hint}")
             return function(*args, **named)
 
-        checked.__signature__ = own.replace(parameters=[*given, *added])  # type: ignore[attr-defined]
+        checked.__signature__ = whole  # type: ignore[attr-defined]
         return cast(F, checked)
 
     return made
@@ -232,9 +230,12 @@ def prepared(
         plant = docked.plant if docked else made(model, **asked) if asked or not isinstance(model, Plant) else model
     begins = before.t[-1] if before is not None else begin if chosen is None else chosen.t
     times, spacing = run_times(model, plant, begins, until, options.get("output_step"), options.get("time"))
+    steps, tolerances = steps_of(model, plant, options), (options.get("rtol"), options.get("atol"))
+    if tolerances != (None, None):
+        warn_of_tolerances(steps, *tolerances)
     given = {group: options.get(group) for group in ("q", "v", "x", "p", "m")} | {"u": inputs}
     return Prepared(
-        *(model, plant, _steps(model, plant, options), given, begin, chosen, times, spacing, guards),
+        *(model, plant, steps, given, begin, chosen, times, spacing, guards),
         most_events=most,
         driven=forces is not None or inputs is not None,
         regular=_regular_functions(inputs, options.get("callback"), options.get("every"), spacing, float(times[0])),
@@ -263,18 +264,16 @@ def plant_options(model: Model, options: Mapping[str, Any]) -> dict[str, Any]:
     return {**given, "account": powered, "parameters": named_parameters(model, options.get("p"))}
 
 
-def _steps(model: Model, plant: Plant, options: RunOptions) -> StepOptions:
+def steps_of(model: Model, plant: Plant, options: Mapping[str, Any]) -> StepOptions:
     """The options of steps; those of the last run with this plant are kept with it."""
     method, step, rtol, atol = (options.get(name) for name in ("method", "step", "rtol", "atol"))
     bounds = options.get("max_step"), model.settings.max_step if isinstance(model, System) else None
-    asked = [(type(one), one) for one in (method, step, rtol, atol, *bounds)]
-    kept: list[Any] = kept_in(plant, "options of steps", list)
-    if not kept or kept[0] != asked:
-        kept[:] = asked, step_options(plant, method, step, rtol, atol, longest_step(model, bounds[0], step))
-    steps: StepOptions = kept[1]
-    if rtol is not None or atol is not None:
-        warn_of_tolerances(steps, rtol, atol)
-    return steps
+    asked = [id(method), *((type(one), one) for one in (step, rtol, atol, *bounds))]
+    known: tuple[Any, StepOptions] | None = plant.kept.get("options of steps")
+    if known is None or known[0] != asked:
+        known = asked, step_options(plant, method, step, rtol, atol, longest_step(model, bounds[0], step))
+        plant.kept["options of steps"] = known
+    return known[1]
 
 
 def _docked_run(
@@ -319,7 +318,8 @@ def _regular_functions(
 ) -> tuple[Regular | None, Regular | None]:
     """The user functions that are called at regular times: for held inputs, and the callback."""
     held = inputs if isinstance(inputs, HeldInputs) else HeldInputs(inputs) if callable(inputs) else None
-    check_positive(every=every, **{"every of HeldInputs": held.every if held else None})
+    if every is not None or held:
+        check_positive(every=every, **{"every of HeldInputs": held.every if held else None})
     if callback is not None and not callable(callback):
         raise UnsupportedError(f"callback is {callback!r}; expected a function callback(t, q, v, x).")
     return (

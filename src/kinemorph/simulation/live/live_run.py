@@ -51,8 +51,7 @@ SLICE = 0.01  # [s] of the run that are computed at once, at full speed or faste
 PICTURE = 1.0 / 60.0  # [s] of the clock for which slices are computed before commands are heard and a picture is shown
 SHORTEST, MOST_SLICE = 1e-5, 1.0  # [s] limits of the length of slices
 LONGEST = 3600.0  # [s] of the run: what a live run keeps at most
-FIRST = ("q", "v", "x", "p", "m", "inputs")
-PLANNED = ("q", "v", "x", "m", "inputs", "method", "step", "rtol", "atol", "max_step", "locked", "loops")  # of a plan
+PLANNED = {*StartOptions.__annotations__, "inputs"} - {"p"}  # of a plan
 END = 1e9  # [s] a time that no live run reaches
 
 
@@ -98,8 +97,7 @@ class LiveRun:
         self.system = live_system(model)
         self.hand = hand_of(self.system)
         self.set_points = set_points(self.system)
-        first = {group: _plain(given) for group, given in {**options, "inputs": inputs}.items() if group in FIRST}
-        self._options: dict[str, Any] = {**options, **first}
+        self._options: dict[str, Any] = {name: _plain(one) for name, one in {**options, "inputs": inputs}.items()}
         self._slice = float(slice_length)
         self.pacer = Pacer(clock, speed)
         self.reset()
@@ -466,7 +464,7 @@ class LiveRun:
         `reproduced(model, trajectory)` computes it again from that record. A Trajectory that was saved is loaded with
         the model of the live run.
         """
-        options = {name: _plain(value) for name, value in self._options.items() if value is not None}
+        options = {name: value for name, value in self._options.items() if value is not None}
         record = record_text({**options, "slice_length": self._slice}, self.commands)
         self._ledger.settings = {**self._ledger.settings, "until": self.t, LIVE: record}
         pieces, outcome = self._ledger, self.outcome or Outcome("finished", self.t)

@@ -31,12 +31,11 @@ _reported: set[tuple[str, str, tuple[str, ...]]] = set()  # (file, robot, senten
 
 
 class Check(NamedTuple):
-    """A check of runs: what it finds, how it warns, and which plants and steps it concerns."""
+    """A check of runs: what it finds, how it warns, and which plants it concerns."""
 
     finds: str
     warn: Callable[..., object]  # of (plant, q, stepper) before a run; of (run, options, method) after it
     concerns: Callable[[Plant], object]  # asked once for each plant
-    of_steps: Callable[[StepOptions, Any], bool] = lambda options, method: True
 
 
 BEFORE = (
@@ -45,21 +44,19 @@ BEFORE = (
     Check(
         "phases and edges that cannot be meant",
         lambda plant, _, stepper: warn_of_automaton(plant, *((stepper.watch, stepper.inputs) if stepper else ())),
-        lambda plant: plant.automaton is not None,
+        lambda plant: plant.automaton,
     ),
 )
 AFTER = (
     Check(
         "constant steps too large for stiff forces",
         lambda run, options, method: warn_of_chatter(run.segments, method, options, failed=not run.outcome.ok),
-        lambda plant: plant.laws.stiff is not None,
-        lambda options, method: options.step is not None and not isinstance(method, ForeignMethod),
+        lambda plant: plant.laws.stiff,
     ),
     Check(
         "large errors of steps",
         lambda run, options, method: run.outcome.ok and _warn_of_steps(run, options, method),
         lambda plant: True,
-        lambda options, method: options.step is not None or options.rtol > LOOSE,
     ),
     Check("falls through the ground", lambda run, *_: warn_of_ground(run.segments), can_fall),
     Check("joints beyond their stops", lambda run, *_: warn_of_stops(run), joint_stops),
@@ -83,24 +80,23 @@ def warn_before(
 
 def warn_after(runs: Sequence[Trajectory], options: StepOptions, method: Method | ForeignMethod) -> None:
     """Warns where one of the finished `runs` is wrong: each kind of warning is given once, for the first such run."""
-    plants = {id(segment.plant): segment.plant for run in runs for segment in run.segments}.values()
+    plants = {id(part.plant): part.plant for run in runs for part in run.segments}.values()
     concerning = {check.finds for plant in plants for check in _concerning(plant, AFTER)}
     for check in AFTER:
-        if check.finds in concerning and check.of_steps(options, method):
+        if check.finds in concerning:
             any(check.warn(run, options, method) for run in runs)
 
 
-def _concerning(plant: Plant, checks: tuple[Check, ...]) -> tuple[Check, ...]:
+def _concerning(plant: Plant, checks: Sequence[Check]) -> Sequence[Check]:
     """The checks that concern a plant, which are found once for each plant."""
-    found: dict[int, tuple[Check, ...]] = plant.kept.setdefault("checks", {})
-    if id(checks) not in found:
-        found[id(checks)] = tuple(check for check in checks if check.concerns(plant))
-    return found[id(checks)]
+    return kept_in(plant, f"checks: {checks[0].finds}", lambda: [check for check in checks if check.concerns(plant)])
 
 
 def _warn_of_steps(run: Trajectory, options: StepOptions, method: Method | ForeignMethod) -> bool:
     """Gives the first warning that applies to the steps of a run; whether there was one."""
     segments, step = run.segments, options.step
+    if step is None and options.rtol <= LOOSE:
+        return False
     known = accounts(segments, run.events)
     if (
         warn_of_energy(known, options, method)
@@ -109,9 +105,7 @@ def _warn_of_steps(run: Trajectory, options: StepOptions, method: Method | Forei
         or warn_of_impacts(segments, step)
     ):
         return True
-    if options.step is None or isinstance(method, ForeignMethod):
-        return False
-    return warn_of_kinks(run.segments, method, options)
+    return warn_of_kinks(segments, method, options)
 
 
 def warn_of_inactive(model: Any, *, driven: bool) -> None:

@@ -25,7 +25,7 @@ PARTS = 64  # samples of that motion
 
 def has_dead_points(stepper: PlantStepper) -> bool:
     """Whether a run may step over dead points, so that its samples have to be checked many at once."""
-    return stepper.domains is not None and isinstance(stepper.method, Newmark)
+    return bool(stepper.domains.domains) and isinstance(stepper.method, Newmark)
 
 
 def dead_point(stepper: PlantStepper, t: Array, rows: Array) -> tuple[float, str] | None:
@@ -33,11 +33,10 @@ def dead_point(stepper: PlantStepper, t: Array, rows: Array) -> tuple[float, str
 
     The samples are t (n,) [s] and rows (n, :) of q, v, x and m. Only Newmark's methods are checked.
     """
-    watch = stepper.domains
-    if watch is None or not has_dead_points(stepper):
+    if not has_dead_points(stepper):
         return None
     nq, nv, nx = stepper.plant.nq, stepper.plant.nv, stepper.plant.nx
-    for k in watch.turns(t, rows[:, :nq], stepper.p):
+    for k in stepper.domains.turns(t, rows[:, :nq], stepper.p):
         q, v, x, m = np.split(rows[k], [nq, nq + nv, nq + nv + nx])
         again = Stepper.made(stepper.plant, EXACT)
         again.begin(float(t[k]), q, v, x, u=stepper.u, p=stepper.p, m=m, tick=False)
@@ -46,7 +45,7 @@ def dead_point(stepper: PlantStepper, t: Array, rows: Array) -> tuple[float, str
                 state = again.advance(float(time))
             except StepError:
                 state = again.state
-            left = watch.left(np.array([state.t]), state.q[None], stepper.p, NEAR)
+            left = stepper.domains.left(np.array([state.t]), state.q[None], stepper.p, NEAR)
             if left is not None:
                 return float(t[k + 1]), left[1]
     return None

@@ -91,8 +91,8 @@ class Run:
         self.next = 0  # the index of the next sample time
         paced = stepper.watch.paced if stepper.watch else {}
         self.paces = {index: one.pace() for index, one in paced.items()}
-        self.turned = GimbalPath(stepper.gimbals, stepper.state.q) if stepper.gimbals else None
-        stepper.sliced = not (stepper.domains and has_dead_points(stepper))
+        self.turned = GimbalPath(stepper.gimbals, stepper.state.q) if stepper.gimbals.gimbals else None
+        stepper.sliced = not (stepper.domains.domains and has_dead_points(stepper))
         self.left: Outcome | None = None  # the failure because coordinates describe the motion no further
         self.patience = Patience(stepper, float(times[0]), self.until)
         self.switches = Switches()
@@ -245,7 +245,7 @@ class Run:
         jumps = [row for row in jumps if row[0] > self.begun]
         q, p = rows[:, : self.stepper.plant.nq], self.stepper.p
         found: list[tuple[float, str] | None] = []
-        if self.stepper.domains:
+        if self.stepper.domains.domains:
             found += [self.stepper.domains.left(t, q, p), dead_point(self.stepper, t, rows)]
         if self.turned:
             turns = [self.format.jumped(row) for row in jumps] if self.format else ()

@@ -21,7 +21,6 @@ from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.integrators.methods import NOTES
 from kinemorph.simulation.running.chatter import step_matrix
 from kinemorph.simulation.stepping.failures import for_stiff, is_stiff, runs_away
-from kinemorph.simulation.stepping.gimbal_lock import GimbalWatch
 from kinemorph.simulation.stepping.plant_stepper import ForeignMethod, PlantStepper
 
 MANY = 1_000_000  # steps, after which a warning about the method is due
@@ -54,8 +53,8 @@ class Patience:
         fast = runs_away(stepper.plant, (*state[:3], stepper.p), stepper.h if stepper.fixed else None)
         accepted, rejected = stepper.counts
         steps = accepted + rejected
-        if fast is None and not stepper.fixed and stepper.gimbals is not None:
-            fast = self._locks(stepper.gimbals, steps)
+        if fast is None and not stepper.fixed and stepper.gimbals.gimbals:
+            fast = self._locks(steps)
         if fast is not None or self.over:
             return fast
         if steps < self.due:
@@ -92,19 +91,19 @@ class Patience:
         self.over = not stiff or steps >= MANY
         return None
 
-    def _locks(self, gimbals: GimbalWatch, steps: int) -> str | None:
+    def _locks(self, steps: int) -> str | None:
         """The reason to end a run whose steps dwindle because a gimbal comes to its singular angle, or None.
 
         Damping of its turns becomes infinitely stiff there, so that a method that chooses its steps never gets to the
         angle. The run ends where it would take more than HOPELESS steps at the pace since the gimbal came near it.
         """
         t, q, *_ = self.stepper.state
-        if not gimbals.is_close(q):
+        if not self.stepper.gimbals.is_close(q):
             self._close = None
         elif self._close is None:
             self._close = (t, steps)
         elif (steps - self._close[1]) * (self.until - self.start) > HOPELESS * (t - self._close[0]):
-            return gimbals.near(t, q, self.stepper.p)
+            return self.stepper.gimbals.near(t, q, self.stepper.p)
         return None
 
 

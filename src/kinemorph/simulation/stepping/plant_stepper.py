@@ -16,14 +16,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import ModelWarning, StepError, users_level
 from kinemorph.frozen import kept_in
-from kinemorph.model.robot import Robot
-from kinemorph.model.system import System
 from kinemorph.plants.initial_values import SUPPLIED
 from kinemorph.plants.programs import Plant
-from kinemorph.plants.robot_plant import counts_work_of_inputs
+from kinemorph.plants.robot_plant import Model, counts_work_of_inputs
 from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.simulation.integrators.method import CHANGED, Method
 from kinemorph.simulation.march.guards import Guard, Watch
@@ -71,12 +68,6 @@ class ForeignMethod(NamedTuple):
     name: str
 
 
-def _watches(plant: Plant) -> tuple[DomainWatch | None, GimbalWatch | None]:
-    """The watches of a plant's coordinates; None where there is nothing to watch."""
-    domains, gimbals = DomainWatch(plant), GimbalWatch(plant)
-    return domains if domains.domains else None, gimbals if gimbals.gimbals else None
-
-
 class PlantStepper(ABC):
     """A plant at one state, which can be advanced. See `simulate` for the options."""
 
@@ -87,15 +78,13 @@ class PlantStepper(ABC):
     m: Array  # memory of elements from now on, shape (nm,)
     u: Array  # inputs from now on, shape (nu,)
     p: Array  # parameters, shape (np,)
-    domains: DomainWatch | None  # the domains of formulas that have to be watched
-    gimbals: GimbalWatch | None  # the gimbals that have to be watched
     sliced: bool = False  # whether calls return after about `SLICE` seconds, with `Marched.paused`
     end: float = math.inf  # [s], the end of a run that another one may continue; see `Stepper.kept`
     most_jumps: float = math.inf  # after so many jumps that the march has carried out, it returns with Status.ENOUGH
 
     def __init__(
         self,
-        model: Plant | Dynamics | System | Robot,
+        model: Model,
         *,
         method: str | Method | None = None,
         step: float | None = None,
@@ -143,7 +132,8 @@ class PlantStepper(ABC):
         self.plant, self.options, self.rows, self.compiled = plant, options, rows, compiled
         self.calls = 0  # calls of compiled code
         self.clockwork = Clockwork(plant)
-        self.domains, self.gimbals = kept_in(plant, "watches of coordinates", lambda: _watches(plant))
+        self.domains = kept_in(plant, "watch of domains", lambda: DomainWatch(plant))
+        self.gimbals = kept_in(plant, "watch of gimbals", lambda: GimbalWatch(plant))
         self._zero: Array | float = 0.0  # distances from zero of the guards that have just changed their sign
         self._due: Array | float = 0.0  # sides of the guards that are about to change their sign
         self._begun = -math.inf  # the time [s] at which the state was set, or has jumped

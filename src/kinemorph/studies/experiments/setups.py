@@ -25,7 +25,7 @@ from kinemorph.plants.robot_plant import shared_plant
 from kinemorph.simulation.docking.changes import sorted_events
 from kinemorph.simulation.integrators.methods import OUTSIDE
 from kinemorph.simulation.planned_run import changed_plan, missing_contacts, on_ground, plan_of, prepared_run
-from kinemorph.simulation.prepared import plant_options, prepared, run_times
+from kinemorph.simulation.prepared import TimedOptions, plant_options, prepared, run_times, steps_of
 from kinemorph.simulation.results.batch_run import BatchRun
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.running.phase_times import PhaseTimes
@@ -33,7 +33,6 @@ from kinemorph.simulation.simulate import simulate
 from kinemorph.simulation.simulate_batch import batch_of, only_alone
 from kinemorph.simulation.stepping.domains import DomainWatch
 from kinemorph.simulation.stepping.gimbal_lock import GimbalWatch
-from kinemorph.simulation.stepping.step_options import longest_step, step_options
 from kinemorph.studies.experiments import body_masses
 from kinemorph.studies.experiments.cases import Case
 from kinemorph.studies.experiments.frictions import names_friction, with_frictions
@@ -43,10 +42,8 @@ GROUPS = {"q.": "q", "v.": "v", "x.": "x", "u.": "u"}  # how names of initial va
 NUMBERS = ("step", "rtol", "atol", "max_step", "until")  # options of a run that are numbers
 NAMES = ("model", "run", "start", "method")  # parts whose labels choose a model or an option of its run
 INSTEAD_OF = {"step": ("rtol", "atol"), "rtol": ("step",), "atol": ("step",)}  # options that exclude each other
-OPTIONS = (  # of the runs of a study, beside their end and their plan
-    *("q", "v", "x", "u", "p", "m", "method", "step", "rtol", "atol", "max_step", "output_step", "start", "locked"),
-    *("loops", "events", "most_events", "most_steps"),
-)
+# of the runs of a study, beside their end and their plan
+OPTIONS = (*(name for name in TimedOptions.__annotations__ if name != "time"), "u", "most_steps")
 # options that a run plan has too
 OF_PLAN = ("method", "step", "rtol", "atol", "max_step", "output_step", "start", "q", "v", "x", "locked", "loops")
 ENDS_ONLY = 1e9  # [s] the time between samples of runs of which only the final states count
@@ -207,8 +204,7 @@ class Setup:
                 for name in given[group]:
                     plant.index(group, name)
         _, options = self._arguments_for(dict.fromkeys(self.places, 1.0))
-        method, step, rtol, atol = (options.get(name) for name in ("method", "step", "rtol", "atol"))
-        steps = step_options(plant, method, step, rtol, atol, longest_step(self.model, options.get("max_step"), step))
+        steps = steps_of(self.model, plant, options)
         if steps.method not in OUTSIDE:
             _ = steps.chosen
         _ = self.times
