@@ -23,6 +23,7 @@ from kinemorph.errors import UnsupportedError
 from kinemorph.frozen import Fixed
 from kinemorph.mechanics.elements.law import law_of
 from kinemorph.plants.programs import AT, Plant
+from kinemorph.plants.robot_plant import Model
 from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.plants.user_laws import Column, Law
 from kinemorph.programs.drawing import Drawing, carrier_program
@@ -34,8 +35,6 @@ from kinemorph.simulation.march.layout import Guards
 from kinemorph.simulation.march.march import march
 from kinemorph.simulation.march.start import start as start_of_march
 from kinemorph.simulation.prepared import (
-    Model,
-    RunOptions,
     TimedOptions,
     check_simple,
     lists_options,
@@ -194,7 +193,7 @@ def make_job(
     check_simple(options, *refused)
     _check_inputs(inputs)
     code = _user_code(user)
-    whole: RunOptions = {**options, "forces": forces, "inputs": inputs}
+    whole: dict[str, Any] = {**options, "forces": forces, "inputs": inputs}
     asked = plant_options(model, whole) | {"parameters": parameters}
     plant = as_plant(model if code is None else with_user_code(model, code), **asked)
     _check_controllers(plant)
@@ -214,7 +213,7 @@ def make_job(
     first.begin(run.t, **run.first, close=True, tick=False)
     run.check(first.state.q[None], first)
     most = math.inf if run.most_events is None else float(run.most_events)
-    uniform = np.ndim(options.get("output_step", 0.0)) == 0
+    uniform = np.ndim(whole.get("output_step", 0.0)) == 0
     between: float | tuple[float, ...] = run.spacing if uniform else tuple(run.times[1:].tolist())
     return Job(name or plant.name, first, (run.t, float(run.times[-1])), between, most, code)
 

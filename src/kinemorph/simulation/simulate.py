@@ -12,8 +12,9 @@ from typing import NamedTuple, Protocol, Unpack
 
 import numpy as np
 
+from kinemorph.plants.robot_plant import Model
 from kinemorph.simulation.files.storage import Checkpoints
-from kinemorph.simulation.prepared import Model, Prepared, RunOptions, lists_options, prepared
+from kinemorph.simulation.prepared import Prepared, RunOptions, lists_options, prepared
 from kinemorph.simulation.results.kept import Kept, kept_key
 from kinemorph.simulation.results.trajectory import Outcome, Trajectory
 from kinemorph.simulation.running.checks import warn_after
@@ -92,7 +93,8 @@ def simulate(model: Model, until: float | None = None, **options: Unpack[RunOpti
     """
     phases = PhaseTimes()
     run = prepared(model, until, **options)
-    checkpoints = Checkpoints(options["save"]) if options.get("save") is not None else None
+    save = options.get("save")
+    checkpoints = None if save is None else Checkpoints(save)
     settings = {name: getattr(run.options, name) for name in ("step", "rtol", "atol")} | {"until": float(run.times[-1])}
     ledger = Ledger(settings, options.get("progress"), checkpoints, options.get("watch"), phases)
     pieces = _pieces(run, phases)

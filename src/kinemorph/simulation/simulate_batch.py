@@ -19,8 +19,9 @@ from kinemorph.algebra.arrays import Array, evenly
 from kinemorph.errors import ModelWarning, ShapeError, UnsupportedError, users_level
 from kinemorph.plants.initial_values import check_contact_numbers, in_si
 from kinemorph.plants.programs import Plant
+from kinemorph.plants.robot_plant import Model
 from kinemorph.plants.user_laws import Column, completed
-from kinemorph.simulation.prepared import Model, Prepared, TimedOptions, check_simple, lists_options, prepared
+from kinemorph.simulation.prepared import Prepared, TimedOptions, check_simple, lists_options, prepared
 from kinemorph.simulation.results.batch_run import BatchRun as BatchRun
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.running.checks import warn_after

@@ -250,8 +250,8 @@ class FlowMap(BaseMap):
         assert guard is not None
         kept, here, lasting = np.full((1, keep, len(self.columns)), np.nan), np.array(z[0]), np.nan
         for cycle in range(cycles):
-            at = replace(home, **self.state(here, p[0]), p=p[0])
-            run = self.options.run(self.plant, at, events=stopping(guard, self.plant))
+            state: dict[str, Any] = {**self.state(here, p[0]), "p": p[0]}
+            run = self.options.run(self.plant, replace(home, **state), events=stopping(guard, self.plant))
             if not run.outcome.ok or not run.events:
                 why = run.outcome.message or f"the motion does not reach the section '{guard.name}'."
                 return Returns(np.full_like(kept, np.nan), np.array([np.nan]), {0: why})

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +26,6 @@ from kinemorph.errors import KinemorphError, UnsupportedError
 from kinemorph.plants.programs import Plant
 from kinemorph.plants.user_laws import Law, of_groups
 from kinemorph.simulation.march.guards import Guard
-from kinemorph.simulation.prepared import TimedOptions
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.simulate import simulate
 
@@ -49,7 +48,7 @@ class CycleOptions:
         """The arguments of `simulate` that say how steps are taken."""
         return {"method": self.method, "rtol": self.rtol, "atol": self.atol}
 
-    def run(self, plant: Plant, at: Point, until: float | None = None, **options: Unpack[TimedOptions]) -> Trajectory:
+    def run(self, plant: Plant, at: Point, until: float | None = None, **options: Any) -> Trajectory:
         """The run of a plant from a point to a time [s], by default for the longest time, sampled at both ends only."""
         until = at.t + self.longest if until is None else until
         parts = {"q": at.q, "v": at.v, "x": at.x, "p": at.p, "inputs": at.u}

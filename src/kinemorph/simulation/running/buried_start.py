@@ -140,9 +140,9 @@ def _round(weights: float) -> int:
     return max(int(MOST), int(10 ** np.floor(np.log10(weights))))
 
 
-def warn_of_buried_start(plant: Plant, q: Array) -> None:
-    """Warns where a robot begins deep inside the ground; q (n, nq) are the initial configurations of its runs."""
-    found = buried_start(plant, q)
+def warn_of_buried_start(plant: Plant, q: Array | None) -> None:
+    """Warns where a robot begins deep inside the ground; q (n, nq) are the initial configurations, if known."""
+    found = None if q is None else buried_start(plant, q)
     if found is None:
         return
     depth = float(f"{1e3 * found.depth:.1g}")  # [mm], rounded so that runs of a study say the same

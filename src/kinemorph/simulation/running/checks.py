@@ -39,8 +39,8 @@ class Check(NamedTuple):
 
 
 BEFORE = (
-    Check("unstable gains", lambda plant, q, _: q is not None and warn_of_gains(plant, q[0]), sampled_controllers),
-    Check("a robot inside the ground", lambda plant, q, _: q is not None and warn_of_buried_start(plant, q), sinking),
+    Check("unstable gains", lambda plant, q, _: warn_of_gains(plant, q), sampled_controllers),
+    Check("a robot inside the ground", lambda plant, q, _: warn_of_buried_start(plant, q), sinking),
     Check(
         "phases and edges that cannot be meant",
         lambda plant, _, stepper: warn_of_automaton(plant, *((stepper.watch, stepper.inputs) if stepper else ())),

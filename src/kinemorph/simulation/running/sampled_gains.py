@@ -28,12 +28,14 @@ from kinemorph.plants.programs import Plant
 GROWTH = 1.2  # per sample: slower growth may be damped by what else acts on the robot
 
 
-def warn_of_gains(plant: Plant, q: Array) -> None:
-    """Warns of each sampled PD or PID of a plant that is unstable at its sample time; q (nq,) is the initial state."""
+def warn_of_gains(plant: Plant, q: Array | None) -> None:
+    """Warns of each sampled PD or PID of a plant that is unstable at its sample time in the first of the initial
+    configurations q (n, nq), if these are known.
+    """
     sampled, robot = sampled_controllers(plant), plant.robot
-    if not sampled or robot is None:
+    if not sampled or robot is None or q is None:
         return
-    M = np.array(state_formulation(robot).mass_matrix(resolve(robot), [float(x) for x in q]), dtype=float)
+    M = np.array(state_formulation(robot).mass_matrix(resolve(robot), [float(x) for x in q[0]]), dtype=float)
     own = (joint for joint in robot.joints if not joint.driven)
     damping = np.array([float(evaluate_all(d)) for joint in own for d in joint.damping])
     for element in sampled:
