@@ -46,9 +46,8 @@ def warn_of_gains(plant: Plant, q: Array | None) -> None:
 
 def sampled_controllers(plant: Plant) -> list[PD | PID]:
     """The sampled PD and PID controllers that act on joints directly, of a plant whose motion has no constraints."""
-    if plant.constraints is not None:
-        return []
-    return [one for one in plant.elements if isinstance(one, (PD, PID)) and one.every and not one.drives]
+    found = [one for one in plant.elements if isinstance(one, (PD, PID)) and one.every and not one.drives]
+    return found if found and plant.constraints is None else []
 
 
 def unstable(element: PD | PID, v_names: Sequence[str], M: Array, damping: Array) -> str | None:
