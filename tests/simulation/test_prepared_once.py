@@ -129,9 +129,7 @@ def test_signatures_list_all_options_and_other_names_are_refused() -> None:
         with pytest.raises(TypeError, match=r"got an unexpected keyword argument 'callback'"):
             function(robot, 0.1, callback=print)
     before = simulate(robot, 0.1)
-    with pytest.raises(
-        UnsupportedError, match=r"which a batch cannot continue\. Use simulate for each"
-    ):
+    with pytest.raises(UnsupportedError, match=r"which a batch cannot continue\. Use simulate for each"):
         simulate_batch(robot, 0.2, start=before)
     with pytest.raises(UnsupportedError, match=r"which a program cannot continue\. Leave it out"):
         make_job(robot, 0.2, start=before)
