@@ -268,10 +268,12 @@ def steps_of(model: Model, plant: Plant, options: Mapping[str, Any]) -> StepOpti
     """The options of steps; those of the last run with this plant are kept with it."""
     method, step, rtol, atol = (options.get(name) for name in ("method", "step", "rtol", "atol"))
     bounds = options.get("max_step"), model.settings.max_step if isinstance(model, System) else None
-    asked = [id(method), *((type(one), one) for one in (step, rtol, atol, *bounds))]
-    known: tuple[Any, StepOptions] | None = plant.kept.get("options of steps")
+    named = method if method is None or isinstance(method, str) else id(method)
+    asked = [named, *((type(one), one) for one in (step, rtol, atol, *bounds))]
+    known: tuple[Any, StepOptions, Any] | None = plant.kept.get("options of steps")
     if known is None or known[0] != asked:
-        known = asked, step_options(plant, method, step, rtol, atol, longest_step(model, bounds[0], step))
+        found = step_options(plant, method, step, rtol, atol, longest_step(model, bounds[0], step))
+        known = asked, found, method  # which is kept, so that no other one has its id
         plant.kept["options of steps"] = known
     return known[1]
 
