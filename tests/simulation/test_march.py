@@ -16,8 +16,8 @@ from kinemorph.simulation.march.guards import Guard
 from kinemorph.simulation.march.layout import Status, layout
 from kinemorph.simulation.march.march import march
 from kinemorph.simulation.running import patience
-from kinemorph.simulation.simulate import HeldInputs, simulate
-from kinemorph.simulation.stepping.regular_functions import Regular
+from kinemorph.simulation.simulate import simulate
+from kinemorph.simulation.stepping.regular_functions import HeldInputs, Regular
 from kinemorph.simulation.stepping.stepper import Stepper
 from support.tools.each_case import each_case
 

@@ -42,6 +42,7 @@ from kinemorph.plants.sample_instants import Stage, Tick
 from kinemorph.plants.user_laws import Column, Law, columns
 from kinemorph.words import did_you_mean, quoted
 
+Model = Plant | Dynamics | System | Robot  # what has a plant
 KINDS = "a Robot, a System, a Dynamics or a Plant"  # what a plant is made of
 
 
@@ -61,7 +62,7 @@ def counts_work_of_inputs(plant: Plant) -> bool:
 
 
 def plant(
-    model: Robot | System | Dynamics | Plant,
+    model: Model,
     *,
     forces: Law | None = None,
     states: Mapping[str, str] | None = None,
@@ -222,7 +223,7 @@ def _tell_fixed_starts(cast: Ensemble, kept: Sequence[Parameter]) -> None:
             )
 
 
-def named_parameters(model: Robot | System | Dynamics | Plant, p: Any) -> tuple[str, ...] | None:
+def named_parameters(model: Model, p: Any) -> tuple[str, ...] | None:
     """The names in `p`, values of parameters by name, that are Parameters of the model's robot or of its elements.
 
     A plant keeps its parameters already, and rigid contacts have theirs in every plant: None where nothing is to keep.
@@ -238,7 +239,7 @@ _MADE: WeakValueDictionary[Any, Plant] = WeakValueDictionary()  # plants with a 
 KEPT = "plants of runs"  # where a model keeps its plants; a model is frozen, and pickles leave this out
 
 
-def shared_plant(model: Robot | System | Dynamics | Plant, **options: Any) -> Plant:
+def shared_plant(model: Model, **options: Any) -> Plant:
     """The plant of a robot, as `plant` makes it; the one of an earlier call with this model and these options, or an
     equal one that is in use, with its compiled programs.
 

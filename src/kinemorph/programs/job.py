@@ -12,44 +12,40 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from kinemorph.algebra.arrays import Array
 from kinemorph.codegen.graphs.program import Program, with_loops_for_one
 from kinemorph.codegen.graphs.tracing import trace
 from kinemorph.codegen.loops.loop_program import LoopProgram
-from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import UnsupportedError
 from kinemorph.frozen import Fixed
 from kinemorph.mechanics.elements.law import law_of
-from kinemorph.model.robot import Robot
-from kinemorph.model.starts import Start
-from kinemorph.model.system import System, start_of
-from kinemorph.plants.loop_methods import LoopMethod
 from kinemorph.plants.programs import AT, Plant
+from kinemorph.plants.robot_plant import Model
 from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.plants.user_laws import Column, Law
 from kinemorph.programs.drawing import Drawing, carrier_program
 from kinemorph.programs.user_code import UserCode, check_method, with_user_code
-from kinemorph.simulation.docking.changes import in_words, sorted_events
-from kinemorph.simulation.foreign.stepper import stepper_for
 from kinemorph.simulation.integrators.asked_inputs import all_inputs, at_state, loop_builder, slope_at_state
 from kinemorph.simulation.integrators.method import Method
-from kinemorph.simulation.integrators.newmark import Newmark
 from kinemorph.simulation.march.exchange import completing, happening, indicating
-from kinemorph.simulation.march.guards import Guard
 from kinemorph.simulation.march.layout import Guards
 from kinemorph.simulation.march.march import march
 from kinemorph.simulation.march.start import start as start_of_march
-from kinemorph.simulation.running.checks import warn_before
-from kinemorph.simulation.simulate import HeldInputs, exchanges_energy, run_times
-from kinemorph.simulation.stepping.chosen_start import named_values, start_values
-from kinemorph.simulation.stepping.domains import Domain, DomainWatch
-from kinemorph.simulation.stepping.gimbal_lock import Gimbal, GimbalWatch
+from kinemorph.simulation.prepared import (
+    TimedOptions,
+    check_simple,
+    lists_options,
+    plant_options,
+    prepared,
+)
+from kinemorph.simulation.running.dead_points import has_dead_points
+from kinemorph.simulation.stepping.domains import Domain
+from kinemorph.simulation.stepping.gimbal_lock import Gimbal
 from kinemorph.simulation.stepping.plant_stepper import ROWS, ForeignMethod
-from kinemorph.simulation.stepping.step_options import check_positive, longest_step, step_options, warn_of_tolerances
+from kinemorph.simulation.stepping.regular_functions import HeldInputs
 from kinemorph.simulation.stepping.stepper import Stepper
 from kinemorph.words import quoted
 
@@ -121,17 +117,17 @@ class Job(Fixed):
     @property
     def domains(self) -> list[Domain]:
         """The formulas that have a domain, which the program watches at every sample."""
-        return DomainWatch(self.plant).domains
+        return self.first.domains.domains
 
     @property
     def gimbals(self) -> list[Gimbal]:
         """The gimbals with singular angles, which the program watches at every sample."""
-        return GimbalWatch(self.plant).gimbals
+        return self.first.gimbals.gimbals
 
     @cached_property
     def arguments(self) -> Program | None:
         """The program (t, q, p) -> the arguments of formulas that have a domain; None where there are none."""
-        watch, sizes = DomainWatch(self.plant), self.plant.sizes
+        watch, sizes = self.first.domains, self.plant.sizes
         if not watch.domains:
             return None
         ports = {"t": (), "q": (sizes["nq"],), "p": (sizes["np"],)}
@@ -170,31 +166,17 @@ def _renamed(program: Program | LoopProgram, name: str) -> Program | LoopProgram
     return made
 
 
+@lists_options(TimedOptions)
 def make_job(
-    model: Plant | Dynamics | System | Robot,
+    model: Model,
     until: float | None = None,
     *,
-    q: Any = None,
-    v: Any = None,
-    x: Any = None,
-    p: Any = None,
-    m: Any = None,
-    method: str | Method | None = None,
-    step: float | None = None,
-    rtol: float | None = None,
-    atol: float | None = None,
-    max_step: float | None = None,
-    output_step: float | Sequence[float] | None = None,
     forces: Law | None = None,
     inputs: Any = None,
-    locked: str | Sequence[str] = (),
-    loops: str | LoopMethod | None = None,
-    events: Guard | Sequence[Guard] = (),
-    most_events: int | None = None,
-    start: float | str = 0.0,
     parameters: str | Sequence[str] | None = None,
     name: str | None = None,
     user: UserCode | bool | None = None,
+    **options: Unpack[TimedOptions],
 ) -> Job:
     """The job of a program: the run that `simulate` would compute with the same arguments.
 
@@ -207,48 +189,33 @@ def make_job(
     of guards that cannot be compiled, modules that dock, and methods of other libraries; and for methods of Newmark
     with formulas, such as acos, whose domain may end within a step.
     """
-    changes, guards = sorted_events(events)
-    if changes:
-        raise UnsupportedError(
-            f"events: {in_words(changes[0])} is given, which a program cannot carry out: it has the equations of one "
-            "topology. Leave it out, or use simulate."
-        )
-    chosen = start_of(model, start) if isinstance(start, str) else None
-    if inputs is None and chosen is not None:
-        inputs = chosen.numbers("u")
+    refused = "a program", ": it has the equations of one topology", "Leave it out, or use simulate."
+    check_simple(options, *refused)
     _check_inputs(inputs)
-    check_positive(most_events=most_events)
     code = _user_code(user)
-    powered = forces is not None or inputs is not None or exchanges_energy(model)
-    asked: dict[str, Any] = {"forces": forces, "locked": locked, "loops": loops, "account": powered}
-    if parameters is not None:
-        asked["parameters"] = parameters
+    whole: dict[str, Any] = {**options, "forces": forces, "inputs": inputs}
+    asked = plant_options(model, whole) | {"parameters": parameters}
     plant = as_plant(model if code is None else with_user_code(model, code), **asked)
     _check_controllers(plant)
-    options = step_options(plant, method, step, rtol, atol, longest_step(model, max_step, step))
-    warn_of_tolerances(options, rtol, atol)
-    if stepper_for(options.method) is not Stepper:
+    run = prepared(model, until, plant, **whole)
+    if isinstance(run.options.method, str) and ":" in run.options.method:
         raise UnsupportedError(
-            f"method '{options.method}' belongs to another library, which a program cannot take along. Use a method of "
-            "Kinemorph, such as 'dop853' or 'radau'; `kinemorph simulate --methods` lists them."
+            f"method '{run.options.method}' belongs to another library, which a program cannot take along. Use a "
+            "method of Kinemorph, such as 'dop853' or 'radau'; `kinemorph simulate --methods` lists them."
         )
-    times, spacing = run_times(model, plant, start if chosen is None else chosen.t, until, output_step)
-    named = zip("qv", named_values(plant, chosen or Start(), {"q": q, "v": v}), (q, v), strict=True)
-    known = {group: tuple(one) for group, one, given in named if one or given is not None}
+    known = {group: tuple(one) for group, one in run.named.items() if one or run.given[group] is not None}
     plant = replace(plant, stated={**plant.stated, **known})  # a program keeps what is named here
-    first = FirstState.made(plant, options, guards, compiled=True)
-    _check_dead_points(plant, first.method)
+    run = replace(run, plant=plant)
+    first = FirstState.made(plant, run.options, run.guards, compiled=True)
+    _check_dead_points(first)
     if code is not None:
         check_method(first.method)
-    state = {"q": q, "v": v, "x": x, "u": inputs, "p": p, "m": m}
-    if chosen is not None:
-        state = start_values(plant, str(start), chosen, state, float(times[0]))
-    first.begin(float(times[0]), **state, close=True, tick=False)
-    warn_before(model, plant, first.state.q[None], driven=forces is not None or inputs is not None, stepper=first)
-    uniform = output_step is None or np.ndim(output_step) == 0
-    most = math.inf if most_events is None else float(most_events)
-    between: float | tuple[float, ...] = spacing if uniform else _later(times)
-    return Job(name or plant.name, first, (float(times[0]), float(times[-1])), between, most, code)
+    first.begin(run.t, **run.first, close=True, tick=False)
+    run.check(first.state.q[None], first)
+    most = math.inf if run.most_events is None else float(run.most_events)
+    uniform = np.ndim(whole.get("output_step", 0.0)) == 0
+    between: float | tuple[float, ...] = run.spacing if uniform else tuple(run.times[1:].tolist())
+    return Job(name or plant.name, first, (run.t, float(run.times[-1])), between, most, code)
 
 
 def _user_code(user: Any) -> UserCode | None:
@@ -260,10 +227,6 @@ def _user_code(user: Any) -> UserCode | None:
     raise UnsupportedError(
         f"user is {user!r}; expected True or a UserCode, such as UserCode(states={{'pressure': 0.0}})."
     )
-
-
-def _later(times: Array) -> tuple[float, ...]:
-    return tuple(times[1:].tolist())
 
 
 def _check_inputs(inputs: Any) -> None:
@@ -287,11 +250,11 @@ def _check_controllers(plant: Plant) -> None:
         )
 
 
-def _check_dead_points(plant: Plant, method: object) -> None:
+def _check_dead_points(first: FirstState) -> None:
     """Raises UnsupportedError where a method may step over the end of a formula's domain, which Python would notice."""
-    domains = DomainWatch(plant).domains
-    if domains and isinstance(method, Newmark):
+    if has_dead_points(first):
+        domain = first.domains.domains[0]
         raise UnsupportedError(
-            f"'{plant.name}': the {domains[0].op} of {domains[0].owner} has a domain, and method '{method.name}' may "
-            "step over its end, which a program would not notice. Use another method, such as 'dop853'."
+            f"'{first.plant.name}': the {domain.op} of {domain.owner} has a domain, and method '{first.method.name}' "
+            "may step over its end, which a program would not notice. Use another method, such as 'dop853'."
         )

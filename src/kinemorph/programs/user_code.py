@@ -20,7 +20,6 @@ from typing import Any
 from kinemorph.algebra.scalar import S
 from kinemorph.algebra.vectors import dot, matvec_transposed
 from kinemorph.codegen.backends.identifiers import identifier
-from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import ModelError, UnsupportedError
 from kinemorph.mechanics.elements.instant import ElementView
 from kinemorph.mechanics.elements.law import Clock, Effort, ElementLaw, Push, Slot, Wrench, register
@@ -28,6 +27,7 @@ from kinemorph.mechanics.trees.motions import ZERO3
 from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
+from kinemorph.plants.robot_plant import Model
 from kinemorph.simulation.integrators.linearly_implicit import LinearlyImplicit
 from kinemorph.simulation.integrators.variational import Variational
 
@@ -178,7 +178,7 @@ class AskedCodeLaw(ElementLaw[AskedCode]):
 register(AskedCode, AskedCodeLaw())
 
 
-def with_user_code(model: Plant | Dynamics | System | Robot, user: UserCode) -> System:
+def with_user_code(model: Model, user: UserCode) -> System:
     """The system with an element for code of the user. Raises UnsupportedError for plants, which have no elements."""
     if isinstance(model, Plant):
         raise UnsupportedError(

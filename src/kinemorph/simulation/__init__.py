@@ -1,6 +1,7 @@
 """Simulation: the only part of the package that advances the time t.
 
 simulate, simulate_batch   one run, and many runs at once
+prepared      what all runs begin with: their options, resolved and checked once
 running/      carrying out a run: boundaries, events, docking, failures
 stepping/     a plant at one state, which can be advanced; the options of steps
 march/        the loop program that carries a plant from sample to sample, for every method

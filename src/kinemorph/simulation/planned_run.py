@@ -35,13 +35,13 @@ from kinemorph.model.system import Settings, System
 from kinemorph.model.topology import WORLD
 from kinemorph.plants.robot_plant import shared_plant
 from kinemorph.simulation.docking.changes import ANGLE, DISTANCE, Change, Dock, Undock
+from kinemorph.simulation.prepared import prepared
 from kinemorph.simulation.results.body_poses import frame_matrices
 from kinemorph.simulation.results.stops import begun_beyond
 from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.simulation.running.execution import Progress
 from kinemorph.simulation.running.phase_times import PhaseTimes
 from kinemorph.simulation.simulate import simulate
-from kinemorph.simulation.stepping.chosen_start import start_values
 from kinemorph.words import listed
 
 FREE_TIME = 1.0  # [s], default duration of a run in which the robot falls freely
@@ -79,14 +79,11 @@ class PreparedRun(NamedTuple):
     @property
     def arguments_without_start(self) -> dict[str, Any]:
         """The arguments, with the values of a start in place of its name."""
-        given = {"m": None, "p": None, **self.arguments}
-        name = given.pop("start", "")
-        if not name:
+        given = dict(self.arguments)
+        if not given.pop("start", ""):
             return self.arguments
-        begins = self.system.start(name)
-        first = {**{group: given[group] for group in "qvxmp"}, "u": given["inputs"]}
-        first = start_values(shared_plant(self.system), name, begins, first, begins.t)
-        return {**given, **{group: first[group] for group in "qvxm"}, "inputs": first["u"]}
+        first = dict(prepared(self.system, self.until, shared_plant(self.system), **self.arguments).first)
+        return {**given, "inputs": first.pop("u"), **first}
 
     def run(self, **options: Any) -> Trajectory:
         """Computes the run; `options` are further arguments of `simulate`, such as progress and save."""

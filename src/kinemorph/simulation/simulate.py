@@ -1,91 +1,32 @@
 """One run: from a system and its options to a Trajectory.
 
-`simulate` resolves the options, makes a stepper and carries out the run (`running.execution`); a run in which modules
-dock or undock is carried out in pieces (`running.docked_run`).
+`simulate` prepares the run (`prepared`), and carries it out (`running.execution`); a run in which modules dock or
+undock is carried out in pieces (`running.docked_run`).
 """
 
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol, Unpack
 
 import numpy as np
 
-from kinemorph.algebra.arrays import Array
-from kinemorph.deriving.dynamics import Dynamics
-from kinemorph.errors import ModelError, OptionWarning, UnsupportedError, users_level
-from kinemorph.model.robot import Robot
-from kinemorph.model.system import Settings, System, start_of
-from kinemorph.plants.loop_methods import LoopMethod
-from kinemorph.plants.programs import Plant
-from kinemorph.plants.robot_plant import named_parameters, shared_plant
-from kinemorph.plants.robot_plant import plant as as_plant
-from kinemorph.plants.sample_instants import instants
-from kinemorph.plants.user_laws import Law
-from kinemorph.simulation.docking.changes import Change, Dock, Undock, sorted_events
+from kinemorph.plants.robot_plant import Model
 from kinemorph.simulation.files.storage import Checkpoints
-from kinemorph.simulation.foreign.stepper import stepper_at
-from kinemorph.simulation.integrators.method import Method
-from kinemorph.simulation.march.guards import Guard
-from kinemorph.simulation.results.kept import kept_key
+from kinemorph.simulation.prepared import Prepared, RunOptions, lists_options, prepared
+from kinemorph.simulation.results.kept import Kept, kept_key
 from kinemorph.simulation.results.trajectory import Outcome, Trajectory
-from kinemorph.simulation.running.checks import warn_after, warn_before
-from kinemorph.simulation.running.execution import Progress, Run
-from kinemorph.simulation.running.ledger import Ledger, Watch
+from kinemorph.simulation.running.checks import warn_after
+from kinemorph.simulation.running.execution import Run
+from kinemorph.simulation.running.ledger import Ledger
 from kinemorph.simulation.running.phase_times import PhaseTimes
-from kinemorph.simulation.stepping.chosen_start import start_values
 from kinemorph.simulation.stepping.plant_stepper import PlantStepper
-from kinemorph.simulation.stepping.regular_functions import HeldInputs as HeldInputs
-from kinemorph.simulation.stepping.regular_functions import Regular
-from kinemorph.simulation.stepping.sample_clocks import Clockwork
-from kinemorph.simulation.stepping.step_options import (
-    check_positive,
-    longest_step,
-    step_options,
-    warn_of_tolerances,
-)
 from kinemorph.simulation.stepping.stepper import Stepper
 
-if TYPE_CHECKING:
-    from kinemorph.simulation.running.docked_run import DockedRun
 
-MOST_SAMPLES = 100_000_000  # samples of one run; a larger number is a mistake
-NUMBER = (int, float, np.number)
-
-
-def simulate(
-    model: Plant | Dynamics | System | Robot,
-    until: float | None = None,
-    *,
-    time: float | None = None,
-    q: Any = None,
-    v: Any = None,
-    x: Any = None,
-    p: Any = None,
-    m: Any = None,
-    method: str | Method | None = None,
-    step: float | None = None,
-    rtol: float | None = None,
-    atol: float | None = None,
-    max_step: float | None = None,
-    output_step: float | Sequence[float] | None = None,
-    forces: Law | None = None,
-    inputs: Any = None,
-    locked: str | Sequence[str] = (),
-    loops: str | LoopMethod | None = None,
-    events: Guard | Dock | Undock | Sequence[Guard | Dock | Undock] = (),
-    most_events: int | None = None,
-    callback: Callable[..., Any] | None = None,
-    every: float | None = None,
-    progress: Progress | None = None,
-    watch: Watch | None = None,
-    start: float | str | Trajectory = 0.0,
-    save: str | Path | None = None,
-) -> Trajectory:
+@lists_options(RunOptions)
+def simulate(model: Model, until: float | None = None, **options: Unpack[RunOptions]) -> Trajectory:
     """Simulates a robot, a system or a plant from the time `start` to the time `until` [s].
 
         run = simulate(robot, 5.0, q={"elbow": 0.5}, output_step=0.01)
@@ -151,69 +92,18 @@ def simulate(
     (`inputs`, `callback`, a controller, the reset of a guard) that raise or return a value that cannot be used.
     """
     phases = PhaseTimes()
-    changes, guards = sorted_events(events)
-    before = start if isinstance(start, Trajectory) else None
-    chosen = start_of(model, start) if isinstance(start, str) else None
-    if inputs is None and chosen is not None:
-        inputs = chosen.numbers("u")
-    powered = forces is not None or inputs is not None or exchanges_energy(model)
-    asked: dict[str, Any] = {"forces": forces, "locked": locked, "loops": loops, "account": powered}
-    asked["parameters"] = named_parameters(model, p)
-    check_positive(most_events=most_events)
-    docked = _docked_run(model, asked, changes, guards, before)
-    if docked and most_events is not None:
-        raise UnsupportedError(
-            f"most_events is {most_events}; a run in which modules dock or undock cannot end after a number of events. "
-            "Leave it out, or end the run by a Guard with stop=True."
-        )
-    plant = docked.plant if docked else (as_plant if guards else shared_plant)(model, **asked)
-    options = step_options(plant, method, step, rtol, atol, longest_step(model, max_step, step))
-    warn_of_tolerances(options, rtol, atol)
-    checkpoints = Checkpoints(save) if save is not None else None
-    first = {"q": q, "v": v, "x": x, "p": p, "m": m}
-    if before is not None:
-        end = final_state(before, plant, placed=q is not None)
-        if inputs is None and plant.u and before.segments[-1].u[-1:].any():
-            warnings.warn(
-                f"start: the run of '{plant.name}' that is continued had inputs at its end, and none are given now, so "
-                "that they are 0. Give inputs= again, or inputs=run.u[-1] for those at its end.",
-                OptionWarning,
-                stacklevel=users_level(),
-            )
-        first = {group: end[group] if given is None else given for group, given in first.items()}
-    begins = before.t[-1] if before is not None else start if chosen is None else chosen.t
-    times, spacing = run_times(model, plant, begins, until, output_step, time)
-    regular = _regular_functions(inputs, callback, every, spacing, float(times[0]))
-    first["u"] = None if regular[0] else inputs
-    if chosen is not None:
-        first = start_values(plant, str(start), chosen, first, float(times[0]))
-
-    settings = {"step": options.step, "rtol": options.rtol, "atol": options.atol, "until": float(times[-1])}
-    ledger = Ledger(settings, progress, checkpoints, watch, phases)
-    driven = forces is not None or inputs is not None
-    pieces: Pieces
-    if docked:
-        with phases.within("check"):
-            warn_before(model, plant, None, driven=driven)
-        pieces = docked.start(options, first, regular, times)
-    else:
-        stepper = stepper_at(plant, options, guards, float(times[0]), first)
-        with phases.within("check"):
-            warn_before(model, plant, stepper.state.q[None], driven=driven, stepper=stepper)
-        most = math.inf if most_events is None else most_events
-        given = any(value is not None for value in (q, v, x, m))
-        goes_on = before is not None and not given and not any(regular) and _goes_on(before, stepper)
-        if not any(regular):
-            stepper.end = float(times[-1])
-        pieces = OnePiece(Run(stepper, times, *regular, most_events=most, taken_up=goes_on))
-    outcome, kept = _carried_out(pieces, ledger), None
-    if isinstance(pieces, OnePiece) and isinstance(stepper, Stepper) and outcome.kind == "finished":
-        kept = stepper.kept if stepper.end < math.inf else None
-    trajectory = ledger.finished(outcome, kept)
+    run = prepared(model, until, **options)
+    save = options.get("save")
+    checkpoints = None if save is None else Checkpoints(save)
+    settings = {name: getattr(run.options, name) for name in ("step", "rtol", "atol")} | {"until": float(run.times[-1])}
+    ledger = Ledger(settings, options.get("progress"), checkpoints, options.get("watch"), phases)
+    pieces = _pieces(run, phases)
+    outcome = _carried_out(pieces, ledger)
+    trajectory = ledger.finished(outcome, _kept(pieces, outcome))
     if checkpoints:
         checkpoints.finish(trajectory)
     with phases.within("check"):
-        warn_after([trajectory], options, ledger.method)
+        warn_after([trajectory], run.options, ledger.method)
     return replace(trajectory, statistics=ledger.statistics)
 
 
@@ -244,6 +134,23 @@ class OnePiece(NamedTuple):
         return outcome
 
 
+def _pieces(run: Prepared, phases: PhaseTimes) -> Pieces:
+    """The pieces of a prepared run, which is checked here."""
+    if run.docked:
+        with phases.within("check"):
+            run.check(None)
+        return run.docked.start(run.options, run.first, run.regular, run.times)
+    stepper = run.stepper()
+    with phases.within("check"):
+        run.check(stepper.state.q[None], stepper)
+    begun = any(run.given[group] is not None for group in "qvxm")
+    goes_on = run.before is not None and not begun and not any(run.regular) and _goes_on(run.before, stepper)
+    if not any(run.regular):
+        stepper.end = float(run.times[-1])
+    most = math.inf if run.most_events is None else run.most_events
+    return OnePiece(Run(stepper, run.times, *run.regular, most_events=most, taken_up=goes_on))
+
+
 def _carried_out(pieces: Pieces, ledger: Ledger) -> Outcome:
     """Carries out all pieces of a run; their results are in the ledger."""
     following = pieces.first(ledger)
@@ -263,154 +170,7 @@ def _goes_on(run: Trajectory, stepper: PlantStepper) -> bool:
     return same and (kept.plain or last.plant is stepper.plant) and stepper.take_up(kept)
 
 
-# ── what is run ───────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _docked_run(
-    model: Any, asked: Mapping[str, Any], changes: Sequence[Change], guards: Sequence[Guard], before: Trajectory | None
-) -> DockedRun | None:
-    """A DockedRun if modules dock or undock in this run, or did so in the run `before` that it continues; else None."""
-    if not changes and (before is None or not _docked_otherwise(model, before)):
-        return None
-    from kinemorph.simulation.running.docked_run import DockedRun
-
-    return DockedRun(model, asked, changes, guards, before)
-
-
-def _docked_otherwise(model: Any, run: Trajectory) -> bool:
-    """Whether the dockings at the end of `run`, which `model` has to continue, differ from those of the model."""
-    last = run.segments[-1].plant
-    docked = [event for event in run.events if event.kind in ("dock", "undock")]
-    if docked and last.dynamics is None:
-        raise UnsupportedError(
-            f"start: the run of '{run.name}' docks, and comes from a file without its model, because "
-            f"{run.segments[-1].missing}; so what is docked at its end is not known. Give the system with which it "
-            "began: load_trajectory(path, model=system)."
-        )
-    if not isinstance(model, System) or model.assembly is None or last.assembly is None:
-        return False
-    before, after = ({docking.name for docking in each.dockings} for each in (model.assembly, last.assembly))
-    return before != after or any(column.name.partition(".")[0] in after for column in last.p)
-
-
-def exchanges_energy(model: Any) -> bool:
-    """Whether elements, damping or drives along the time act on a model, so that runs record the energy of these."""
-    if isinstance(model, System) and model.elements:
-        return True
-    robot = model.robot if isinstance(model, (System, Dynamics)) else model
-    if not isinstance(robot, Robot):
-        return False
-    return robot.is_timed or any(d != 0.0 for joint in robot.joints for d in joint.damping)
-
-
-def _regular_functions(
-    inputs: Any, callback: Any, every: float | None, spacing: float, start: float
-) -> tuple[Regular | None, Regular | None]:
-    """The user functions that are called at regular times: for held inputs, and the callback."""
-    held = inputs if isinstance(inputs, HeldInputs) else HeldInputs(inputs) if callable(inputs) else None
-    check_positive(every=every, **{"every of HeldInputs": held.every if held else None})
-    if callback is not None and not callable(callback):
-        raise UnsupportedError(f"callback is {callback!r}; expected a function callback(t, q, v, x).")
-    return (
-        Regular(held.law, "inputs", held.every or spacing, start) if held else None,
-        Regular(callback, "callback", every or spacing, start) if callback else None,
-    )
-
-
-def final_state(run: Trajectory, plant: Plant, *, placed: bool = False) -> dict[str, Any]:
-    """The last state of a run as the initial state of a plant: in each group, the values whose names the plant has.
-
-    The system may change during a run; its last segment counts. Raises ModelError where the plant has coordinates that
-    the run had and lost before its end, unless the user gives the configuration (`placed`).
-    """
-    last, end = run.segments[-1], {}
-    for group in ("q", "v", "x", "m"):
-        known = {column.name for column in getattr(plant, group)}
-        pairs = zip(getattr(last.plant, group), getattr(last, group)[-1], strict=True)
-        end[group] = {column.name: value for column, value in pairs if column.name in known}
-    if plant.nq and not end["q"]:
-        raise ModelError(
-            f"start: '{plant.name}' has no coordinate of '{last.plant.name}', whose run it has to continue. Simulate "
-            "the model of that run, or give a time as start."
-        )
-    passed = {column.name for segment in run.segments for column in segment.plant.q}
-    gone = [column.name for column in plant.q if column.name not in end["q"] and column.name in passed]
-    if gone and not placed:
-        raise ModelError(
-            f"start: coordinate '{gone[0]}' of '{plant.name}' is in the run, but not at its end, where the system is "
-            f"'{last.plant.name}' with other joints. Continue with that system, as "
-            "simulate(run.segments[-1].plant, start=run), or give q."
-        )
-    same = [column.name for column in last.plant.p] == [column.name for column in plant.p]
-    return {**end, "p": last.p if same else None}
-
-
-# ── when it is sampled ────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def run_times(
-    model: Any, plant: Plant, start: Any, until: Any, output_step: Any, time: Any = None
-) -> tuple[Array, float]:
-    """The sample times of a run [s], shape (n,), and the time between samples [s].
-
-    The run ends at `until`, or lasts for `time` [s]. What is None is as the settings of the system say.
-    """
-    settings = model.settings if isinstance(model, System) else Settings()
-    start = _seconds("start", start)
-    if until is not None and time is not None:
-        raise UnsupportedError(
-            f"until is {until} and time is {time}; expected one of them. Give `until`, when the run ends, or `time`, "
-            "how long it lasts."
-        )
-    lasts = settings.time if time is None else _seconds("time", time)
-    until = start + lasts if until is None else _seconds("until", until)
-    spacing = settings.sample if output_step is None else output_step
-    times = Clockwork(plant).snapped(sample_times(start, until, spacing))
-    return times, float(spacing) if isinstance(spacing, NUMBER) else float(times[1] - times[0])
-
-
-def _seconds(name: str, value: Any) -> float:
-    """A time [s] of any number type as a float; raises UnsupportedError where it is not a finite number."""
-    if not isinstance(value, NUMBER) or not math.isfinite(value):
-        raise UnsupportedError(f"{name} is {value!r}; expected a finite number, the time in seconds.")
-    return float(value)
-
-
-def sample_times(start: float, until: float, output_step: float | Sequence[float]) -> Array:
-    """The sample times of a run [s], shape (n,), ascending from `start` to `until`, both included.
-
-    `output_step` is the time between samples [s], or a sequence of sample times.
-    """
-    if until <= start:
-        raise UnsupportedError(
-            f"until is {until:g} s and start {start:g} s; expected an end after the start. Enlarge until."
-        )
-    if isinstance(output_step, NUMBER):
-        spacing = float(output_step)
-        if not 0.0 < spacing < math.inf:
-            raise UnsupportedError(f"output_step is {spacing} s; expected a finite time above 0.")
-        count = math.floor((until - start) / spacing * (1.0 + 1e-12) + 1e-9)
-        if count > MOST_SAMPLES:
-            raise UnsupportedError(
-                f"output_step is {spacing:g} s, which gives {count:.2g} samples; expected at most {MOST_SAMPLES:.0e}. "
-                "Enlarge output_step."
-            )
-        times: Array = instants(spacing, start).times(count + 1)
-    else:
-        try:
-            times = np.unique(np.asarray(output_step, dtype=float))
-        except (TypeError, ValueError):
-            raise UnsupportedError(
-                f"output_step is {output_step!r}; expected a time in seconds, or a list of them."
-            ) from None
-        if len(times) == 0 or times[0] < start or times[-1] > until or not np.isfinite(times).all():
-            found = f"times from {times[0]:g} to {times[-1]:g} s" if len(times) else "no times"
-            raise UnsupportedError(
-                f"output_step has {found}; expected times between start = {start:g} s and until = {until:g} s."
-            )
-        times = times if times[0] == start else np.concatenate([[start], times])
-    if until - times[-1] > 1e-9 * (until - start):
-        times = np.append(times, until)
-    else:
-        times[-1] = until
-    return times
+def _kept(pieces: Pieces, outcome: Outcome) -> Kept | None:
+    """What a run that continues this one goes on with; None where it begins anew."""
+    stepper = pieces.run.stepper if isinstance(pieces, OnePiece) and outcome.kind == "finished" else None
+    return stepper.kept if isinstance(stepper, Stepper) and stepper.end < math.inf else None

@@ -9,73 +9,45 @@ fraction of a second; between two calls progress is reported, and Ctrl-C ends th
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, Unpack
 
 import numpy as np
 
 from kinemorph.algebra.arrays import Array, evenly
-from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import ModelWarning, ShapeError, UnsupportedError, users_level
-from kinemorph.model.robot import Robot
-from kinemorph.model.system import System, start_of
 from kinemorph.plants.initial_values import check_contact_numbers, in_si
-from kinemorph.plants.loop_methods import LoopMethod
 from kinemorph.plants.programs import Plant
-from kinemorph.plants.robot_plant import named_parameters, shared_plant
-from kinemorph.plants.robot_plant import plant as as_plant
+from kinemorph.plants.robot_plant import Model
 from kinemorph.plants.user_laws import Column, completed
-from kinemorph.simulation.docking.changes import in_words, sorted_events
-from kinemorph.simulation.integrators.method import Method
-from kinemorph.simulation.march.guards import Guard
+from kinemorph.simulation.prepared import Prepared, TimedOptions, check_simple, lists_options, prepared
 from kinemorph.simulation.results.batch_run import BatchRun as BatchRun
 from kinemorph.simulation.results.trajectory import Trajectory
-from kinemorph.simulation.running.checks import warn_after, warn_before
+from kinemorph.simulation.running.checks import warn_after
 from kinemorph.simulation.running.execution import Progress
 from kinemorph.simulation.running.fleet import Fleet
 from kinemorph.simulation.running.phase_times import PhaseTimes
-from kinemorph.simulation.simulate import exchanges_energy, run_times
-from kinemorph.simulation.stepping.chosen_start import named_values, start_values
+from kinemorph.simulation.stepping.chosen_start import start_values
 from kinemorph.simulation.stepping.initial_state import closed_already, closed_start, entered_memory
-from kinemorph.simulation.stepping.step_options import (
-    check_positive,
-    longest_step,
-    step_options,
-    warn_of_tolerances,
-)
+from kinemorph.simulation.stepping.step_options import check_positive
 from kinemorph.simulation.stepping.stepper import Stepper
 
 FEW = 3  # runs of a batch that are checked after it
 ROWS = (4, 32, 256)  # samples in one call: the least of these that holds all, so that few programs are compiled
 
 
+@lists_options(TimedOptions)
 def simulate_batch(
-    model: Plant | Dynamics | System | Robot,
+    model: Model,
     until: float | None = None,
     *,
-    time: float | None = None,
-    q: Any = None,
-    v: Any = None,
-    x: Any = None,
-    p: Any = None,
     u: Any = None,
-    m: Any = None,
-    method: str | Method | None = None,
-    step: float | None = None,
-    rtol: float | None = None,
-    atol: float | None = None,
-    max_step: float | None = None,
-    output_step: float | Sequence[float] | None = None,
-    locked: str | Sequence[str] = (),
-    loops: str | LoopMethod | None = None,
-    start: float | str = 0.0,
-    events: Guard | Sequence[Guard] = (),
-    most_events: int | None = None,
     keep_events: bool = True,
     most_steps: int | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
+    **options: Unpack[TimedOptions],
 ) -> BatchRun:
     """Simulates many states of a system from the time `start` to the time `until` [s], or for the `time` [s].
 
@@ -105,86 +77,50 @@ def simulate_batch(
     order, keep them yourself: `plant(robot, parameters=["m1", "l1"])`. For the other options see `simulate`; Python
     functions that are called during the run are for single runs only.
     """
-    changes, guards = sorted_events(events)
-    if changes:
-        raise UnsupportedError(
-            f"events: {in_words(changes[0])} is given, which a batch cannot carry out. Use simulate for each state."
-        )
-    if u is None and isinstance(start, str):
-        u = start_of(model, start).numbers("u")
-    asked: dict[str, Any] = {"parameters": named_parameters(model, p), "locked": locked, "loops": loops}
-    asked["account"] = u is not None or exchanges_energy(model)
-    plant = (as_plant if guards else shared_plant)(model, **asked)
-    steps = (method, step, rtol, atol, max_step)
-    options = BatchOptions(*steps, output_step, start, most_events, keep_events, most_steps, threads, progress, time)
-    return batch_of_plant(model, plant, until, {"q": q, "v": v, "x": x, "p": p, "u": u, "m": m}, guards, options)
+    check_simple(options, "a batch", "", "Use simulate for each state.")
+    phases, run = PhaseTimes(), prepared(model, until, inputs=u, **options)
+    return batch_of(run, phases, keep_events=keep_events, most_steps=most_steps, threads=threads, progress=progress)
 
 
-class BatchOptions(NamedTuple):
-    """The options of `simulate_batch`, which explains them, without those that determine the plant."""
-
-    method: str | Method | None = None
-    step: float | None = None
-    rtol: float | None = None
-    atol: float | None = None
-    max_step: float | None = None
-    output_step: float | Sequence[float] | None = None
-    start: float | str = 0.0
-    most_events: int | None = None
-    keep_events: bool = True
-    most_steps: int | None = None
-    threads: int | None = None
-    progress: Progress | None = None
-    time: float | None = None
-
-
-def batch_of_plant(
-    model: Plant | Dynamics | System | Robot,
-    plant: Plant,
-    until: float | None,
-    given: Mapping[str, Any],
-    guards: Sequence[Guard],
-    how: BatchOptions,
+def batch_of(
+    run: Prepared,
+    phases: PhaseTimes,
+    *,
+    keep_events: bool = True,
+    most_steps: int | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
 ) -> BatchRun:
-    """`simulate_batch` with a plant of the model that exists already, so that its programs and those of guards do too.
-
-    `given` has q, v, x, p, u and m as `simulate_batch` takes them. The model has the settings and the starts.
-    """
-    phases, start, progress = PhaseTimes(), how.start, how.progress
-    chosen = start_of(model, start) if isinstance(start, str) else None
-    q, v, m, u = (given.get(group) for group in "qvmu")
+    """`simulate_batch` for a prepared run, whose values are those of all states; `phases` counts its times."""
+    plant, t = run.plant, run.t
+    q, v, m = (run.given[group] for group in "qvm")
     obstacle = only_alone(plant)
     if obstacle:
         raise UnsupportedError(f"{obstacle} Write it as Sampled, which is compiled, or use simulate for each state.")
-    longest = longest_step(model, how.max_step, how.step)
-    options = step_options(plant, how.method, how.step, how.rtol, how.atol, longest)
-    warn_of_tolerances(options, how.rtol, how.atol)
-    check_positive(most_steps=how.most_steps, most_events=how.most_events)
+    check_positive(most_steps=most_steps)
     if progress is not None and not callable(progress):
         raise UnsupportedError(f"progress is {progress!r}; expected a function progress(t, h, failed).")
-    times, _ = run_times(model, plant, start if chosen is None else chosen.t, until, how.output_step, how.time)
-    rows = next((rows for rows in ROWS if rows >= len(times)), ROWS[-1])
-    one = Stepper.made(plant, options, guards, rows, compiled=True)
-    one.begin(times[0], tick=False)
+    rows = next((rows for rows in ROWS if rows >= len(run.times)), ROWS[-1])
+    one = Stepper.made(plant, run.options, run.guards, rows, compiled=True)
+    one.begin(t, tick=False)
     usual = dict[str, Any](dict.fromkeys("qvxpum"))
-    if chosen is not None:
-        named = named_values(plant, chosen, {"q": q, "v": v})
-        usual = start_values(plant, str(start), chosen, usual, float(times[0]))
+    if run.chosen is not None:
+        usual = start_values(plant, run.begin, run.chosen, usual, t)
         m = usual["m"] if m is None else m
-        q, v = (one if values is None else values for one, values in zip(named, (q, v), strict=True))
-    whole = _together(plant, {**{group: given.get(group) for group in "qvxpu"}, "m": m}, usual)
-    _enter(plant, float(times[0]), whole, m)
-    _close(plant, float(times[0]), whole, q, v, m)
+        q, v = (one if values is None else values for one, values in zip(run.named.values(), (q, v), strict=True))
+    whole = _together(plant, {**{group: run.given[group] for group in "qvxpu"}, "m": m}, usual)
+    _enter(plant, t, whole, m)
+    _close(plant, t, whole, q, v, m)
     if len(whole["q"]):
         with phases.within("check"):
-            warn_before(model, plant, whole["q"], driven=u is not None)
-    most = (how.most_steps, how.most_events)
-    fleet = Fleet(one, whole, plant.named("m", m), times, most, how.threads, how.keep_events)
+            run.check(whole["q"])
+    most = (most_steps, run.most_events)
+    fleet = Fleet(one, whole, plant.named("m", m), run.times, most, threads, keep_events)
     with phases.within("run"):
         fleet.carry_out(progress)
     batch = fleet.finished()
     with phases.within("check"):
-        warn_after(_some_runs(batch), options, one.method)
+        warn_after(_some_runs(batch), run.options, one.method)
     return replace(batch, statistics=phases.added_to(batch.statistics))
 
 

@@ -11,7 +11,7 @@ from kinemorph.elements import PD, Contact, DCMotor, JointFriction, Rigid, Sinus
 from kinemorph.errors import ModelError, ShapeError
 from kinemorph.identification import Recording, output_error
 from kinemorph.plants import plant
-from kinemorph.simulation.simulate import HeldInputs
+from kinemorph.simulation.stepping.regular_functions import HeldInputs
 
 STEP, NOISE = 0.02, 1e-3  # [s], [rad]
 TRUTH = {"K": 0.05, "J": 2e-5, "c": 1e-4}

@@ -11,7 +11,7 @@ from kinemorph import RobotBuilder, elements, simulate
 from kinemorph.model.body import Body
 from kinemorph.model.elements.contact.contact_laws import Anchor, EasyDynNormal, Regularized
 from kinemorph.model.system import System
-from kinemorph.simulation.simulate import HeldInputs
+from kinemorph.simulation.stepping.regular_functions import HeldInputs
 from kinemorph.simulation.stepping.stepper import Stepper
 from support.cases.contact_cases import G, particle
 

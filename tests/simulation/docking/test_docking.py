@@ -18,7 +18,7 @@ from kinemorph.model.modules import Assembly, Docking, Module, active_wheel, bac
 from kinemorph.modules import Dock, Undock
 from kinemorph.simulation.docking.changes import approaching, nearness
 from kinemorph.simulation.docking.topologies import docked_in
-from kinemorph.simulation.simulate import HeldInputs
+from kinemorph.simulation.stepping.regular_functions import HeldInputs
 from support.references.flying_modules import bodies_of, inertias_of, loss_of_locking, momentum
 from support.tools.each_case import each_case
 

@@ -11,7 +11,8 @@ from kinemorph.plants.own_equations import first_order, second_order
 from kinemorph.simulation.foreign.stepper import LIBRARIES, ForeignStepper, stepper_for
 from kinemorph.simulation.integrators import methods
 from kinemorph.simulation.march.guards import Guard
-from kinemorph.simulation.simulate import HeldInputs, simulate
+from kinemorph.simulation.simulate import simulate
+from kinemorph.simulation.stepping.regular_functions import HeldInputs
 from kinemorph.simulation.stepping.stepper import Stepper
 
 TIGHT = {"rtol": 1e-10, "atol": 1e-12}

@@ -29,7 +29,8 @@ from kinemorph.simulation.files import storage
 from kinemorph.simulation.files.storage import load_trajectory
 from kinemorph.simulation.march.guards import Guard
 from kinemorph.simulation.results.trajectory import Trajectory
-from kinemorph.simulation.simulate import HeldInputs, simulate
+from kinemorph.simulation.simulate import simulate
+from kinemorph.simulation.stepping.regular_functions import HeldInputs
 from support.robots.random_robots import robot_of_kind
 from support.tools.some_slow import first
 

@@ -19,7 +19,8 @@ from kinemorph.plants.own_equations import first_order, second_order
 from kinemorph.plants.robot_plant import plant
 from kinemorph.simulation.march.guards import Guard
 from kinemorph.simulation.results.trajectory import Trajectory
-from kinemorph.simulation.simulate import HeldInputs, simulate
+from kinemorph.simulation.simulate import simulate
+from kinemorph.simulation.stepping.regular_functions import HeldInputs
 from support.robots.random_robots import robot_of_kind
 
 CLOSED = [0.6, 0.02989836, 1.6066907]  # of the four-bar, to eight digits

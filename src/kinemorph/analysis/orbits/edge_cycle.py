@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.analysis.orbits.flow_piece import RunOptions
+from kinemorph.analysis.orbits.flow_piece import CycleOptions
 from kinemorph.analysis.orbits.section import LINES, Conditions, Section
 from kinemorph.analysis.small_motions.plant_derivatives import Point, built
 from kinemorph.errors import AutomatonWarning, GroundWarning, UnsupportedError
@@ -30,7 +30,6 @@ from kinemorph.plants.instant import LocalInstant
 from kinemorph.plants.programs import AT, Plant
 from kinemorph.plants.user_laws import Law
 from kinemorph.simulation.results.event import Event
-from kinemorph.simulation.simulate import simulate
 from kinemorph.simulation.stepping.initial_state import entered_memory
 from kinemorph.words import counted, quoted
 
@@ -103,7 +102,7 @@ def given_phase(plant: Plant, home: Point) -> dict[str, float]:
 
 
 def first_cycle(
-    plant: Plant, start: Point, edges: int | None, shift: Sequence[str] | None, options: RunOptions, *, find: bool
+    plant: Plant, start: Point, edges: int | None, shift: Sequence[str] | None, options: CycleOptions, *, find: bool
 ) -> tuple[Point, EdgeCycle]:
     """(a state on the section, the cycle of edges) from a first state.
 
@@ -176,28 +175,15 @@ def trials() -> Iterator[None]:
 class _Runner:
     """Runs of a plant from states near a first state, exact enough to find values that stay the same."""
 
-    def __init__(self, plant: Plant, start: Point, options: RunOptions) -> None:
-        exact = RunOptions()
+    def __init__(self, plant: Plant, start: Point, options: CycleOptions) -> None:
+        exact = CycleOptions()
         self.plant, self.start = plant, start
         self.options = replace(options, rtol=min(options.rtol, exact.rtol), atol=min(options.atol, exact.atol))
 
     def edges(self, at: Point, most: int) -> list[Event]:
         """The first `most` edges of the run from a state, or fewer."""
-        groups: dict[str, Any] = {name: part for name, part in zip("qvx", (at.q, at.v, at.x), strict=True) if len(part)}
-        until = at.t + self.options.longest
         with trials():
-            run = simulate(
-                self.plant,
-                until,
-                start=at.t,
-                output_step=[at.t, until],
-                most_events=most,
-                p=at.p if self.plant.p else None,
-                inputs=at.u if self.plant.nu else None,
-                m=given_phase(self.plant, at),
-                **groups,
-                **self.options.steps,
-            )
+            run = self.options.run(self.plant, at, most_events=most, m=given_phase(self.plant, at))
         return [event for event in run.events if event.kind == "edge"]
 
     def after(self, event: Event) -> Point:

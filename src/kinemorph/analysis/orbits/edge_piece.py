@@ -14,7 +14,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.orbits.edge_cycle import given_phase, phase_of, trials
-from kinemorph.analysis.orbits.flow_piece import OFF, RunOptions
+from kinemorph.analysis.orbits.flow_piece import OFF, CycleOptions
 from kinemorph.analysis.orbits.return_map import Return, Returns
 from kinemorph.analysis.orbits.section import Conditions, Section
 from kinemorph.analysis.small_motions.plant_derivatives import Point
@@ -35,7 +35,7 @@ class EdgePiece:
     begin: Section
     finish: Section
     edges: int
-    options: RunOptions
+    options: CycleOptions
 
     @property
     def start(self) -> Array:
@@ -88,7 +88,7 @@ class EdgePiece:
         return Return(found.z, run.t - home.t, moved[:, k:], by_p, later[k:], later[:k])
 
 
-def unfinished(taken: int, edges: int, options: RunOptions) -> str:
+def unfinished(taken: int, edges: int, options: CycleOptions) -> str:
     """A sentence for a motion that takes fewer edges than a cycle has."""
     return f"the motion takes {counted(taken, 'edge')} of {edges} within {options.longest:g} s (`longest`)."
 
@@ -102,7 +102,7 @@ def elsewhere(plant: Plant, off: float) -> str:
 
 
 def edge_returns(
-    section: Section, edges: int, options: RunOptions, z: Array, p: Array, cycles: int, keep: int, threads: int | None
+    section: Section, edges: int, options: CycleOptions, z: Array, p: Array, cycles: int, keep: int, threads: int | None
 ) -> Returns:
     """The last `keep` returns of all starts z (B, n) with parameters p (B, np), in batches of one cycle each."""
     plant, home = section.plant, section.home

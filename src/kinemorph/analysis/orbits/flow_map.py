@@ -19,7 +19,7 @@ from kinemorph.algebra.arrays import Array
 from kinemorph.algebra.scalar import sin
 from kinemorph.analysis.orbits.edge_cycle import WAIT, EdgeCycle, first_cycle, given_phase, with_laws
 from kinemorph.analysis.orbits.edge_piece import EdgePiece, edge_pieces, edge_returns
-from kinemorph.analysis.orbits.flow_piece import Ending, FlowPiece, RunOptions, guard_slopes, period_at, stopping
+from kinemorph.analysis.orbits.flow_piece import CycleOptions, Ending, FlowPiece, guard_slopes, period_at, stopping
 from kinemorph.analysis.orbits.return_map import BaseMap, Return, ReturnMap, Returns, Steps, check_names
 from kinemorph.analysis.orbits.section import Conditions, Section, check_supported
 from kinemorph.analysis.small_motions.linearize import Model
@@ -39,7 +39,7 @@ from kinemorph.simulation.simulate_batch import simulate_batch
 
 ON_SECTION = 1e-9  # a guard whose value is smaller than this is zero
 CHUNK = 16384  # starts in one batch
-HYBRID = RunOptions(rtol=1e-10, atol=1e-12)  # for automata: slopes jump where a force has a kink, and steps get short
+HYBRID = CycleOptions(rtol=1e-10, atol=1e-12)  # for automata: slopes jump where a force has a kink, and steps get short
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class FlowMap(BaseMap):
     section: Section
     ending: Ending
     made: Mapping[str, Any]  # arguments with which the plant is made from the model
-    options: RunOptions
+    options: CycleOptions
     varied: tuple[str, ...] = ()
     edges: EdgeCycle | None = None  # the edges of a cycle of an automaton
     wides: dict[int, Plant] = field(default_factory=dict)  # the plant with its derivatives, by the number of seeds
@@ -250,15 +250,8 @@ class FlowMap(BaseMap):
         assert guard is not None
         kept, here, lasting = np.full((1, keep, len(self.columns)), np.nan), np.array(z[0]), np.nan
         for cycle in range(cycles):
-            run = simulate(
-                self.plant,
-                home.t + self.options.longest,
-                start=home.t,
-                output_step=[home.t, home.t + self.options.longest],
-                events=stopping(guard, self.plant),
-                **self._given(self.state(here, p[0]), p[0]),
-                **self.options.steps,
-            )
+            state: dict[str, Any] = {**self.state(here, p[0]), "p": p[0]}
+            run = self.options.run(self.plant, replace(home, **state), events=stopping(guard, self.plant))
             if not run.outcome.ok or not run.events:
                 why = run.outcome.message or f"the motion does not reach the section '{guard.name}'."
                 return Returns(np.full_like(kept, np.nan), np.array([np.nan]), {0: why})
@@ -331,7 +324,7 @@ def return_map(
     hybrid = period is None and section is None and plant.automaton is not None
     _check_ending(plant, period, section, edges, relabel, hybrid=hybrid)
     check_supported(plant, edges=hybrid)
-    fine = HYBRID if hybrid else RunOptions()
+    fine = HYBRID if hybrid else CycleOptions()
     given = {"rtol": rtol, "atol": atol, "longest": longest}
     options = replace(fine, method=method, **{name: value for name, value in given.items() if value is not None})
     first = {"q": q, "v": v, "x": x, "u": u, "p": p, "t": t}
@@ -417,24 +410,11 @@ def _guard(plant: Plant, section: Guard | Law | str, shift: Mapping[str, float |
     return Guard(section, laws[group])
 
 
-def _on_section(plant: Plant, home: Point, guard: Guard, options: RunOptions) -> tuple[Point, Guard]:
+def _on_section(plant: Plant, home: Point, guard: Guard, options: CycleOptions) -> tuple[Point, Guard]:
     """(a state on the section, the guard with the direction of the motion there)."""
     value = built(plant.observed({guard.name: guard.law}))
     if abs(float(value(*home.inputs)[0])) > ON_SECTION:
-        states: dict[str, Any] = {
-            name: part for name, part in zip("qvx", (home.q, home.v, home.x), strict=True) if len(part)
-        }
-        run = simulate(
-            plant,
-            home.t + options.longest,
-            start=home.t,
-            output_step=[home.t, home.t + options.longest],
-            events=stopping(guard, plant),
-            p=home.p if plant.p else None,
-            inputs=home.u if plant.nu else None,
-            **states,
-            **options.steps,
-        )
+        run = options.run(plant, home, events=stopping(guard, plant))
         if not run.events:
             why = run.outcome.message or f"it is not reached within {options.longest:g} s."
             raise UnsupportedError(

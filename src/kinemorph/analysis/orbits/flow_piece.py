@@ -35,7 +35,7 @@ GRAZING = 1e-10  # a guard that changes more slowly than this touches zero and d
 
 
 @dataclass(frozen=True)
-class RunOptions:
+class CycleOptions:
     """How motions are integrated: method, tolerances, and the longest time [s] until a section is reached."""
 
     method: str = "dop853"
@@ -47,6 +47,13 @@ class RunOptions:
     def steps(self) -> dict[str, Any]:
         """The arguments of `simulate` that say how steps are taken."""
         return {"method": self.method, "rtol": self.rtol, "atol": self.atol}
+
+    def run(self, plant: Plant, at: Point, until: float | None = None, **options: Any) -> Trajectory:
+        """The run of a plant from a point to a time [s], by default for the longest time, sampled at both ends only."""
+        until = at.t + self.longest if until is None else until
+        parts = {"q": at.q, "v": at.v, "x": at.x, "p": at.p, "inputs": at.u}
+        given: dict[str, Any] = {name: part for name, part in parts.items() if len(part)}
+        return simulate(plant, until, start=at.t, output_step=[at.t, until], **given, **self.steps, **options)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +104,7 @@ class FlowPiece:
     begin: Section
     finish: Section
     ending: Ending
-    options: RunOptions
+    options: CycleOptions
 
     @property
     def start(self) -> Array:
@@ -128,20 +135,9 @@ class FlowPiece:
         S[:k], S[k : k + n] = first.by_p[:, self._places].T, first.by_z.T
         home, guard = self.begin.home, self.ending.guard
         lasting, slopes = self.ending.duration(p, self._places)
-        until = home.t + (self.options.longest if guard else lasting)
-        run = simulate(
-            self.wide,
-            until,
-            q=first.q if plant.nv else None,
-            v=first.v if plant.nv else None,
-            x=np.concatenate([first.x, S.ravel()]),
-            p=p if len(p) else None,
-            inputs=home.u if plant.nu else None,
-            events=stopping(guard, plant) if guard else (),
-            output_step=[home.t, until],
-            start=home.t,
-            **self.options.steps,
-        )
+        at = replace(home, q=first.q, v=first.v, x=np.concatenate([first.x, S.ravel()]), p=p)
+        events = stopping(guard, plant) if guard else ()
+        run = self.options.run(self.wide, at, None if guard else home.t + lasting, events=events)
         if not run.outcome.ok:
             return Return.lost(n, k, f"the motion fails: {run.outcome.message}")
         if guard and not run.events:

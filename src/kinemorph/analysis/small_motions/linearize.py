@@ -36,11 +36,9 @@ from kinemorph.analysis.small_motions.plant_derivatives import (
 from kinemorph.codegen.building.function import CompiledFunction
 from kinemorph.codegen.derivatives.differentiate import jacobian
 from kinemorph.codegen.graphs.program import Program
-from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import KinemorphError, MissingExtraError, ShapeError, UnsupportedError
-from kinemorph.model.robot import Robot
-from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
+from kinemorph.plants.robot_plant import Model as Model
 from kinemorph.plants.robot_plant import named_parameters
 from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.plants.user_laws import Column, Law
@@ -51,8 +49,6 @@ from kinemorph.words import counted, did_you_mean, listed, quoted
 
 if TYPE_CHECKING:
     from kinemorph.analysis.small_motions.poles import Poles
-
-Model = Plant | Dynamics | System | Robot
 
 
 @dataclass(frozen=True, eq=False)

@@ -146,7 +146,7 @@ def _groups(elements: Sequence[Any]) -> list[tuple[str, list[Any]]]:
     """The elements by kind and data: those that differ only by names of parts are one group."""
     found: dict[tuple[str, str], list[Any]] = {}
     for element in elements:
-        data = [row[1] for row in values_of(element)]
+        data = [(name, value) for name, value, _ in _given(element)]
         found.setdefault((kind_of(type(element).__name__), written(data) or repr(data)), []).append(element)
     return [(kind, group) for (kind, _), group in found.items()]
 

@@ -13,9 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
-from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.durable_files import storage_error, write_whole
 from kinemorph.errors import KinemorphError, StorageError, StorageWarning, UnsupportedError, users_level
 from kinemorph.model.changes.live_system import live_system
@@ -23,6 +22,7 @@ from kinemorph.model.robot import Robot
 from kinemorph.model.system import System
 from kinemorph.plants.initial_values import SUPPLIED
 from kinemorph.plants.programs import Plant
+from kinemorph.plants.robot_plant import Model
 from kinemorph.simulation.docking.saved_run import plants_along
 from kinemorph.simulation.files.batch_record import batch_of, record_of_batch
 from kinemorph.simulation.files.run_record import LIVE, NO_MODEL, Record, record_of, segment_starts, trajectory_of
@@ -40,7 +40,6 @@ from kinemorph.simulation.results.trajectory import Trajectory
 from kinemorph.words import did_you_mean
 
 T = TypeVar("T")
-Model: TypeAlias = Plant | Dynamics | System | Robot
 FORMATS = {".npz": "npz", ".h5": "hdf5", ".hdf5": "hdf5", ".csv": "comma_separated", ".res": "easydyn"}
 BATCH_FORMATS = (".npz", ".h5", ".hdf5")  # formats of batches
 DAMAGED = (KeyError, TypeError, IndexError, AttributeError, OverflowError, RecursionError, MemoryError)

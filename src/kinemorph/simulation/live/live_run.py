@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
@@ -34,24 +34,24 @@ from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.plants.robot_plant import shared_plant
 from kinemorph.simulation.docking.changes import ANGLE, DISTANCE, Change, Dock, Undock, check_changes, port_frame
 from kinemorph.simulation.files.run_record import LIVE
-from kinemorph.simulation.foreign.stepper import stepper_at
 from kinemorph.simulation.live.commands import check_command, record_text
 from kinemorph.simulation.live.pacing import Clock, Pacer
 from kinemorph.simulation.planned_run import prepared_run
+from kinemorph.simulation.prepared import StartOptions, lists_options, plant_options, prepared
 from kinemorph.simulation.results.event import Event
 from kinemorph.simulation.results.segment import Segment
 from kinemorph.simulation.results.trajectory import Outcome, Trajectory
 from kinemorph.simulation.running.docked_run import DockedRun
 from kinemorph.simulation.running.execution import Run
 from kinemorph.simulation.running.ledger import Ledger
-from kinemorph.simulation.stepping.step_options import check_positive, longest_step, step_options
+from kinemorph.simulation.stepping.step_options import check_positive
 from kinemorph.words import did_you_mean
 
 SLICE = 0.01  # [s] of the run that are computed at once, at full speed or faster
 PICTURE = 1.0 / 60.0  # [s] of the clock for which slices are computed before commands are heard and a picture is shown
 SHORTEST, MOST_SLICE = 1e-5, 1.0  # [s] limits of the length of slices
 LONGEST = 3600.0  # [s] of the run: what a live run keeps at most
-PLANNED = ("q", "v", "x", "m", "inputs", "method", "step", "rtol", "atol", "max_step", "locked", "loops")  # of a plan
+PLANNED = {*StartOptions.__annotations__, "inputs"} - {"p"}  # of a plan
 END = 1e9  # [s] a time that no live run reaches
 
 
@@ -77,26 +77,16 @@ class LiveStatus(NamedTuple):
 class LiveRun:
     """A system that is advanced in real time; see this file's docstring. It is paused until `resume` is called."""
 
+    @lists_options(StartOptions)
     def __init__(
         self,
         model: Robot | System,
         *,
-        q: Any = None,
-        v: Any = None,
-        x: Any = None,
-        p: Any = None,
-        m: Any = None,
         inputs: Mapping[str, float] | None = None,
-        method: str | None = None,
-        step: float | None = None,
-        rtol: float | None = None,
-        atol: float | None = None,
-        max_step: float | None = None,
-        locked: str | Sequence[str] = (),
-        loops: str | None = None,
         slice_length: float = SLICE,
         speed: float = 1.0,
         clock: Clock = time.monotonic,
+        **options: Unpack[StartOptions],
     ) -> None:
         """The options are those of `simulate`; `inputs` are initial values by name.
 
@@ -107,10 +97,7 @@ class LiveRun:
         self.system = live_system(model)
         self.hand = hand_of(self.system)
         self.set_points = set_points(self.system)
-        self._first = {group: _plain(given) for group, given in {"q": q, "v": v, "x": x, "p": p, "m": m}.items()}
-        self._first["u"] = _plain(inputs)
-        self._asked: dict[str, Any] = {"forces": None, "locked": locked, "loops": loops, "account": True}
-        self._steps: dict[str, Any] = {"method": method, "step": step, "rtol": rtol, "atol": atol, "max_step": max_step}
+        self._options: dict[str, Any] = {name: _plain(one) for name, one in {**options, "inputs": inputs}.items()}
         self._slice = float(slice_length)
         self.pacer = Pacer(clock, speed)
         self.reset()
@@ -144,8 +131,8 @@ class LiveRun:
         self._is_taken = False  # whether the ledger has the results of `run`: where a docking has ended it
         self._docks = self._docking()
         plant = self._docks.plant if self._docks else shared_plant(self.system, **self._asked)
-        method, step, rtol, atol, longest = self._steps.values()
-        options = step_options(plant, method, step, rtol, atol, longest_step(self.system, longest, step))
+        made = prepared(self.system, END, plant, output_step=END, **self._options)
+        options = made.options
         if isinstance(options.method, str) and ":" in options.method:
             raise UnsupportedError(
                 f"method is '{options.method}'; a live run needs a method that starts quickly after every input. Leave "
@@ -153,15 +140,20 @@ class LiveRun:
             )
         self._ledger = Ledger({name: getattr(options, name) for name in ("step", "rtol", "atol")})
         if self._docks:
-            begun = self._docks.start(options, self._first, (None, None), np.array([0.0, END])).first(self._ledger)
+            begun = self._docks.start(options, made.first, made.regular, made.times).first(self._ledger)
             assert isinstance(begun, Run)
             self.run = begun
         else:
-            self.run = Run(stepper_at(plant, options, (), 0.0, self._first), np.array([0.0, END]), None, None)
+            self.run = Run(made.stepper(), made.times, None, None)
         self._grid = (0.0, self._slice, 0)  # (a time [s], the length of slices [s] since then, how many of them)
         self._begin_piece()
         self._fit_slices()
         self._ledger.times.enter("outside")
+
+    @property
+    def _asked(self) -> dict[str, Any]:
+        """What the plant is made with: it always records the energy that is supplied."""
+        return plant_options(self.system, self._options) | {"account": True}
 
     def _docking(self) -> DockedRun | None:
         """The pieces of a run in which modules may dock and undock; None for a system where they cannot."""
@@ -472,10 +464,7 @@ class LiveRun:
         `reproduced(model, trajectory)` computes it again from that record. A Trajectory that was saved is loaded with
         the model of the live run.
         """
-        options = {group: given for group, given in self._first.items() if given is not None and group != "u"}
-        options |= {name: value for name, value in self._steps.items() if value is not None}
-        options |= {name: _plain(self._asked[name]) for name in ("locked", "loops") if self._asked[name]}
-        options |= {"inputs": self._first["u"]} if self._first["u"] else {}
+        options = {name: value for name, value in self._options.items() if value is not None}
         record = record_text({**options, "slice_length": self._slice}, self.commands)
         self._ledger.settings = {**self._ledger.settings, "until": self.t, LIVE: record}
         pieces, outcome = self._ledger, self.outcome or Outcome("finished", self.t)

@@ -59,7 +59,7 @@ class _Stops(NamedTuple):
 
 
 @kept_with
-def _stops(plant: Plant) -> _Stops | None:
+def joint_stops(plant: Plant) -> _Stops | None:
     """The stops of a plant; None where it has none."""
     robot = plant.robot
     rows: list[tuple[Any, ...]] = []
@@ -78,7 +78,7 @@ def _stops(plant: Plant) -> _Stops | None:
 def warn_of_stops(run: Trajectory) -> bool:
     """Warns where joints end a run far beyond limits at which they have stops; returns whether it did."""
     first, last = run.segments[0], run.segments[-1]
-    stops = _stops(last.plant) if run.outcome.ok and len(last.q) else None
+    stops = joint_stops(last.plant) if run.outcome.ok and len(last.q) else None
     if stops is None:
         return False
     if first.plant.q != last.plant.q:  # modules have docked
@@ -106,7 +106,7 @@ def begun_beyond(plant: Plant, q: Array) -> str:
 
     `q` [m or rad] is an initial configuration, (nq,), or those of many runs, (n, nq).
     """
-    stops = _stops(plant)
+    stops = joint_stops(plant)
     if stops is None:
         return ""
     values = np.atleast_2d(q)[:, stops.places]
@@ -120,13 +120,19 @@ def begun_beyond(plant: Plant, q: Array) -> str:
     return f"{names} started beyond the limits {how}, and the stops push back at once"
 
 
+@kept_with
+def state_feedbacks(plant: Plant) -> tuple[StateFeedback, ...]:
+    """The state feedback of a plant."""
+    return tuple(element for element in plant.elements if isinstance(element, StateFeedback))
+
+
 def warn_of_saturation(run: Trajectory) -> bool:
     """Warns where state feedback is at limits for a large share of a run, for the worst output; whether it did."""
     plant, spans = run.segments[-1].plant, np.diff(run.t)
     parts = {element.name: element for element in plant.elements}
     values = dict(zip([column.name for column in plant.p], run.segments[-1].p.tolist(), strict=True))
     worst: tuple[Any, ...] = (SHARE,)
-    for element in (part for part in plant.elements if isinstance(part, StateFeedback) and spans.any()):
+    for element in state_feedbacks(plant) if spans.any() else ():
         drives = law_of(element).drives(element)
         own = [each(evaluate_all(ends, values), len(drives)) for ends in (element.lower, element.upper)]
         for (target, channel), *limits in zip(drives.items(), *own, strict=True):

@@ -45,7 +45,7 @@ class Buried(NamedTuple):
 
 def buried_start(plant: Plant, q: Array) -> Buried | None:
     """The worst of the initial configurations q (n, nq) in which contacts push by more than MOST weights, if any."""
-    checked, rows = _checked(plant), np.isfinite(q).all(axis=1)
+    checked, rows = sinking(plant), np.isfinite(q).all(axis=1)
     if checked is None or not rows.any():
         return None
     q = q[rows]
@@ -87,7 +87,7 @@ class _Checked(NamedTuple):
 
 
 @kept_with
-def _checked(plant: Plant) -> _Checked | None:
+def sinking(plant: Plant) -> _Checked | None:
     """What is checked of a plant; None where it has nothing that could begin inside the ground, or no weight."""
     contacts = [
         element
@@ -140,9 +140,9 @@ def _round(weights: float) -> int:
     return max(int(MOST), int(10 ** np.floor(np.log10(weights))))
 
 
-def warn_of_buried_start(plant: Plant, q: Array) -> None:
-    """Warns where a robot begins deep inside the ground; q (n, nq) are the initial configurations of its runs."""
-    found = buried_start(plant, q)
+def warn_of_buried_start(plant: Plant, q: Array | None) -> None:
+    """Warns where a robot begins deep inside the ground; q (n, nq) are the initial configurations, if known."""
+    found = None if q is None else buried_start(plant, q)
     if found is None:
         return
     depth = float(f"{1e3 * found.depth:.1g}")  # [mm], rounded so that runs of a study say the same

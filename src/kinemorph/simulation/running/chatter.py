@@ -33,6 +33,7 @@ from kinemorph.simulation.integrators.rosenbrock import Rosenbrock
 from kinemorph.simulation.integrators.symplectic import Partitioned
 from kinemorph.simulation.results.segment import Segment
 from kinemorph.simulation.stepping.failures import SENSELESS, SHORTER
+from kinemorph.simulation.stepping.plant_stepper import ForeignMethod
 from kinemorph.simulation.stepping.step_options import StepOptions
 from kinemorph.simulation.stepping.stepper import Stepper
 from kinemorph.words import quoted
@@ -113,11 +114,15 @@ def find_chatter(
     return found and replace(found, limit=limit)
 
 
-def warn_of_chatter(segments: Sequence[Segment], method: Method, options: StepOptions, *, failed: bool) -> bool:
+def warn_of_chatter(
+    segments: Sequence[Segment], method: Method | ForeignMethod, options: StepOptions, *, failed: bool
+) -> bool:
     """Warns if the fixed step size of a run was too large for its stiff forces; returns whether it warned. If the run
     `failed`, it advises the step that the outcome does, unless that is still too large.
     """
-    step = float(options.step or 0.0)
+    if options.step is None or isinstance(method, ForeignMethod):
+        return False
+    step = float(options.step)
     for segment in segments:
         law = segment.plant.laws.stiff
         if law is None or not np.isfinite(segment.v).all():  # the outcome of the run reports states that are not finite
@@ -137,14 +142,14 @@ def warn_of_chatter(segments: Sequence[Segment], method: Method, options: StepOp
     return False
 
 
-def warn_of_kinks(segments: Sequence[Segment], method: Method, options: StepOptions) -> bool:
+def warn_of_kinks(segments: Sequence[Segment], method: Method | ForeignMethod, options: StepOptions) -> bool:
     """Warns if steps of a linearly implicit method were too large for contacts; returns whether it warned.
 
     Such a step takes the forces of contacts as they are at its start, and their derivatives there: it does not see that
     bodies meet or part within it. Its steps are stable, so a few of them are taken again, and compared with short ones.
     """
     step = float(options.step or 0.0)
-    for segment in segments if isinstance(method, Rosenbrock) else ():
+    for segment in segments if step and isinstance(method, Rosenbrock) else ():
         feels = _feels(segment, options, KINKED) if segment.plant.touches else None
         if feels is None or not np.isfinite(segment.v).all():
             continue

@@ -14,7 +14,7 @@ import numpy as np
 from kinemorph.algebra.arrays import Array
 from kinemorph.errors import StepError
 from kinemorph.simulation.integrators.newmark import Newmark
-from kinemorph.simulation.stepping.domains import NEAR, DomainWatch
+from kinemorph.simulation.stepping.domains import NEAR
 from kinemorph.simulation.stepping.plant_stepper import PlantStepper
 from kinemorph.simulation.stepping.step_options import MIN_STEP, UNBOUNDED, StepOptions
 from kinemorph.simulation.stepping.stepper import Stepper
@@ -23,20 +23,20 @@ EXACT = StepOptions("dop853", None, 1e-9, 1e-12, UNBOUNDED, MIN_STEP)  # of the 
 PARTS = 64  # samples of that motion
 
 
-def has_dead_points(watch: DomainWatch, stepper: PlantStepper) -> bool:
+def has_dead_points(stepper: PlantStepper) -> bool:
     """Whether a run may step over dead points, so that its samples have to be checked many at once."""
-    return bool(watch.domains) and isinstance(getattr(stepper, "method", None), Newmark)
+    return bool(stepper.domains.domains) and isinstance(stepper.method, Newmark)
 
 
-def dead_point(watch: DomainWatch, stepper: PlantStepper, t: Array, rows: Array) -> tuple[float, str] | None:
+def dead_point(stepper: PlantStepper, t: Array, rows: Array) -> tuple[float, str] | None:
     """(time [s] of the sample after it, message) of the first dead point that samples have stepped over, else None.
 
     The samples are t (n,) [s] and rows (n, :) of q, v, x and m. Only Newmark's methods are checked.
     """
-    if not has_dead_points(watch, stepper):
+    if not has_dead_points(stepper):
         return None
     nq, nv, nx = stepper.plant.nq, stepper.plant.nv, stepper.plant.nx
-    for k in watch.turns(t, rows[:, :nq], stepper.p):
+    for k in stepper.domains.turns(t, rows[:, :nq], stepper.p):
         q, v, x, m = np.split(rows[k], [nq, nq + nv, nq + nv + nx])
         again = Stepper.made(stepper.plant, EXACT)
         again.begin(float(t[k]), q, v, x, u=stepper.u, p=stepper.p, m=m, tick=False)
@@ -45,7 +45,7 @@ def dead_point(watch: DomainWatch, stepper: PlantStepper, t: Array, rows: Array)
                 state = again.advance(float(time))
             except StepError:
                 state = again.state
-            left = watch.left(np.array([state.t]), state.q[None], stepper.p, NEAR)
+            left = stepper.domains.left(np.array([state.t]), state.q[None], stepper.p, NEAR)
             if left is not None:
                 return float(t[k + 1]), left[1]
     return None

@@ -26,9 +26,8 @@ from kinemorph.simulation.running.by_name import named_state
 from kinemorph.simulation.running.dead_points import dead_point, has_dead_points
 from kinemorph.simulation.running.patience import Patience
 from kinemorph.simulation.running.switches import Switches, kind_of, log_format, state_groups
-from kinemorph.simulation.stepping.domains import DomainWatch
 from kinemorph.simulation.stepping.failures import allowed_errors, breach, explained
-from kinemorph.simulation.stepping.gimbal_lock import GimbalPath, GimbalWatch
+from kinemorph.simulation.stepping.gimbal_lock import GimbalPath
 from kinemorph.simulation.stepping.plant_stepper import Marched, PlantStepper
 from kinemorph.simulation.stepping.regular_functions import Regular
 
@@ -92,8 +91,8 @@ class Run:
         self.next = 0  # the index of the next sample time
         paced = stepper.watch.paced if stepper.watch else {}
         self.paces = {index: one.pace() for index, one in paced.items()}
-        self.domains, self.turned = DomainWatch(stepper.plant), GimbalPath(GimbalWatch(stepper.plant), stepper.state.q)
-        stepper.sliced = not has_dead_points(self.domains, stepper)
+        self.turned = GimbalPath(stepper.gimbals, stepper.state.q) if stepper.gimbals.gimbals else None
+        stepper.sliced = not (stepper.domains.domains and has_dead_points(stepper))
         self.left: Outcome | None = None  # the failure because coordinates describe the motion no further
         self.patience = Patience(stepper, float(times[0]), self.until)
         self.switches = Switches()
@@ -191,7 +190,7 @@ class Run:
                 while len(behind := self._wanted(self.stepper.t)):  # samples that did not fit into the call
                     self._through(behind, self.stepper.t, len(behind))
                 t, q, *_ = self.stepper.state
-                if (locked := self.turned.passed(np.array([t]), q[None], self.stepper.p)) is not None:
+                if self.turned and (locked := self.turned.passed(np.array([t]), q[None], self.stepper.p)) is not None:
                     return Outcome("failed", *locked)
             if (outcome := self._jumped(marched)) is not None:
                 return outcome
@@ -245,11 +244,12 @@ class Run:
         t, rows, jumps = marched.times[:kept], marched.rows[:kept], [] if marched.jumps is None else list(marched.jumps)
         jumps = [row for row in jumps if row[0] > self.begun]
         q, p = rows[:, : self.stepper.plant.nq], self.stepper.p
-        found = (
-            self.domains.left(t, q, p),
-            dead_point(self.domains, self.stepper, t, rows),
-            self.turned.passed(t, q, p, [self.format.jumped(row) for row in jumps] if self.format else ()),
-        )
+        found: list[tuple[float, str] | None] = []
+        if self.stepper.domains.domains:
+            found += [self.stepper.domains.left(t, q, p), dead_point(self.stepper, t, rows)]
+        if self.turned:
+            turns = [self.format.jumped(row) for row in jumps] if self.format else ()
+            found.append(self.turned.passed(t, q, p, turns))
         left = min((one for one in found if one is not None), key=itemgetter(0), default=None)
         if left is not None:  # coordinates mean nothing at this sample
             kept = int(np.searchsorted(t, left[0])) or (0 if self.done[-1] else 1)
@@ -273,7 +273,7 @@ class Run:
             if self.ended is not None:
                 early = times <= row[0]
                 times, rows = times[early], rows[early]
-        pieces = cut_at_jumps(times, rows, cuts)
+        pieces = cut_at_jumps(times, rows, cuts) if cuts else [(times, rows)]
         for k, (t, some) in enumerate(pieces if taken else pieces[:-1]):
             if k:
                 self.done.append([])  # the state jumps: another segment starts
@@ -312,7 +312,8 @@ class Run:
         """Starts another segment at the present state, to which the state has jumped."""
         self.done.append([])
         self._keep_now()
-        self.turned.begin = np.array(self.stepper.state.q)
+        if self.turned:
+            self.turned.begin = np.array(self.stepper.state.q)
 
     def _keep(self, times: Array, rows: Array) -> None:
         if len(times):

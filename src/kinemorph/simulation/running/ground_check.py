@@ -99,6 +99,11 @@ def _unstopped(plant: Plant) -> tuple[str, ...]:
     return () if plant.robot is None else unstopped_bodies(plant.robot, plant.elements)
 
 
+def can_fall(plant: Plant) -> bool:
+    """Whether a plant has bodies that nothing stops at the ground, or stands on held points."""
+    return plant.automaton is not None or bool(_unstopped(plant))
+
+
 def fall(segments: Sequence[Segment]) -> Passage | None:
     """The fall of a walker that stands on held points; None where it does not fall, or has no phases."""
     plant, robot = segments[0].plant, segments[0].robot

@@ -21,7 +21,6 @@ from kinemorph.simulation.integrators.method import Method
 from kinemorph.simulation.integrators.methods import NOTES
 from kinemorph.simulation.running.chatter import step_matrix
 from kinemorph.simulation.stepping.failures import for_stiff, is_stiff, runs_away
-from kinemorph.simulation.stepping.gimbal_lock import GimbalWatch
 from kinemorph.simulation.stepping.plant_stepper import ForeignMethod, PlantStepper
 
 MANY = 1_000_000  # steps, after which a warning about the method is due
@@ -44,7 +43,6 @@ class Patience:
         self.over = stepper.fixed or NOTES.get(stepper.method.name) is None
         self.due = SOON  # the number of steps at which the run is looked at next
         self._last, self._began = (start, 0), time.perf_counter()  # (time [s], accepted steps) of the last look
-        self._gimbals = GimbalWatch(stepper.plant)
         self._close: tuple[float, int] | None = (
             None  # (time [s], steps) since which a gimbal is near its singular angle
         )
@@ -55,7 +53,7 @@ class Patience:
         fast = runs_away(stepper.plant, (*state[:3], stepper.p), stepper.h if stepper.fixed else None)
         accepted, rejected = stepper.counts
         steps = accepted + rejected
-        if fast is None and not stepper.fixed:
+        if fast is None and not stepper.fixed and stepper.gimbals.gimbals:
             fast = self._locks(steps)
         if fast is not None or self.over:
             return fast
@@ -100,12 +98,12 @@ class Patience:
         angle. The run ends where it would take more than HOPELESS steps at the pace since the gimbal came near it.
         """
         t, q, *_ = self.stepper.state
-        if not self._gimbals.is_close(q):
+        if not self.stepper.gimbals.is_close(q):
             self._close = None
         elif self._close is None:
             self._close = (t, steps)
         elif (steps - self._close[1]) * (self.until - self.start) > HOPELESS * (t - self._close[0]):
-            return self._gimbals.near(t, q, self.stepper.p)
+            return self.stepper.gimbals.near(t, q, self.stepper.p)
         return None
 
 

@@ -12,7 +12,7 @@ kd T / M < 2 and kp T < 2 kd.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -28,26 +28,26 @@ from kinemorph.plants.programs import Plant
 GROWTH = 1.2  # per sample: slower growth may be damped by what else acts on the robot
 
 
-def warn_of_gains(plant: Plant, q: Array) -> None:
-    """Warns of each sampled PD or PID of a plant that is unstable at its sample time; q (nq,) is the initial state."""
-    sampled = list(_sampled(plant))
-    if not sampled or plant.robot is None or plant.constraints is not None:
+def warn_of_gains(plant: Plant, q: Array | None) -> None:
+    """Warns of each sampled PD or PID of a plant that is unstable at its sample time in the first of the initial
+    configurations q (n, nq), if these are known.
+    """
+    sampled, robot = sampled_controllers(plant), plant.robot
+    if not sampled or robot is None or q is None:
         return
-    robot = plant.robot
-    M = np.array(state_formulation(robot).mass_matrix(resolve(robot), [float(x) for x in q]), dtype=float)
+    M = np.array(state_formulation(robot).mass_matrix(resolve(robot), [float(x) for x in q[0]]), dtype=float)
     own = (joint for joint in robot.joints if not joint.driven)
     damping = np.array([float(evaluate_all(d)) for joint in own for d in joint.damping])
     for element in sampled:
-        found = unstable(element, plant.robot.v_names, M, damping)
+        found = unstable(element, robot.v_names, M, damping)
         if found is not None:
             warnings.warn(found, GainWarning, stacklevel=users_level())
 
 
-def _sampled(plant: Plant) -> Iterator[PD | PID]:
-    """The sampled PD and PID controllers of a plant that act on joints directly."""
-    for element in plant.elements:
-        if isinstance(element, (PD, PID)) and element.every and not element.drives:
-            yield element
+def sampled_controllers(plant: Plant) -> list[PD | PID]:
+    """The sampled PD and PID controllers that act on joints directly, of a plant whose motion has no constraints."""
+    found = [one for one in plant.elements if isinstance(one, (PD, PID)) and one.every and not one.drives]
+    return found if found and plant.constraints is None else []
 
 
 def unstable(element: PD | PID, v_names: Sequence[str], M: Array, damping: Array) -> str | None:

@@ -16,18 +16,18 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.deriving.dynamics import Dynamics
 from kinemorph.errors import ModelWarning, StepError, users_level
-from kinemorph.model.robot import Robot
-from kinemorph.model.system import System
+from kinemorph.frozen import kept_in
 from kinemorph.plants.initial_values import SUPPLIED
 from kinemorph.plants.programs import Plant
-from kinemorph.plants.robot_plant import counts_work_of_inputs
+from kinemorph.plants.robot_plant import Model, counts_work_of_inputs
 from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.simulation.integrators.method import CHANGED, Method
 from kinemorph.simulation.march.guards import Guard, Watch
 from kinemorph.simulation.march.layout import Status
+from kinemorph.simulation.stepping.domains import DomainWatch
 from kinemorph.simulation.stepping.failures import explained, runs_away
+from kinemorph.simulation.stepping.gimbal_lock import GimbalWatch
 from kinemorph.simulation.stepping.initial_state import closed_start, entered_memory, stated
 from kinemorph.simulation.stepping.sample_clocks import Clockwork
 from kinemorph.simulation.stepping.step_options import MIN_STEP, StepOptions, step_options
@@ -84,7 +84,7 @@ class PlantStepper(ABC):
 
     def __init__(
         self,
-        model: Plant | Dynamics | System | Robot,
+        model: Model,
         *,
         method: str | Method | None = None,
         step: float | None = None,
@@ -132,6 +132,8 @@ class PlantStepper(ABC):
         self.plant, self.options, self.rows, self.compiled = plant, options, rows, compiled
         self.calls = 0  # calls of compiled code
         self.clockwork = Clockwork(plant)
+        self.domains = kept_in(plant, "watch of domains", lambda: DomainWatch(plant))
+        self.gimbals = kept_in(plant, "watch of gimbals", lambda: GimbalWatch(plant))
         self._zero: Array | float = 0.0  # distances from zero of the guards that have just changed their sign
         self._due: Array | float = 0.0  # sides of the guards that are about to change their sign
         self._begun = -math.inf  # the time [s] at which the state was set, or has jumped

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from kinemorph.errors import OptionWarning, UnsupportedError, users_level
 from kinemorph.model.system import System
 from kinemorph.plants.programs import Plant
 from kinemorph.simulation.integrators.method import Method
-from kinemorph.simulation.integrators.methods import ALIASES, METHODS, usual
+from kinemorph.simulation.integrators.methods import ALIASES, METHODS, method_named, usual
 
 MIN_STEP = 1e-12  # [s]
 UNBOUNDED = 1e30  # [s] a max_step of this size or more does not bound steps
@@ -29,6 +30,18 @@ class StepOptions:
     atol: float
     max_step: float  # [s]; UNBOUNDED where steps have no bound
     min_step: float  # [s]
+
+    @cached_property
+    def chosen(self) -> tuple[Method, bool]:
+        """The method, one of ours, and whether all its steps have the same size; UnsupportedError without that size."""
+        method = method_named(self.method)
+        fixed = not method.adaptive or self.step is not None
+        if fixed and self.step is None:
+            raise UnsupportedError(
+                f"method '{method.name}' needs a fixed step size, and no step is given. Give step=0.001 [s], or use an "
+                "adaptive method, such as 'dop853'."
+            )
+        return method, fixed
 
 
 def longest_step(model: object, max_step: float | None, step: float | None = None) -> float:

@@ -13,31 +13,17 @@ from typing import Any
 import numpy as np
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.errors import UnsupportedError
 from kinemorph.simulation.integrators.method import Method
-from kinemorph.simulation.integrators.methods import method_named
 from kinemorph.simulation.march.compiled import compiled_march
 from kinemorph.simulation.march.guards import Guard, watch_of
 from kinemorph.simulation.march.layout import HUGE, Layout, Parts, Status, layout
 from kinemorph.simulation.results.kept import Kept, kept_key
 from kinemorph.simulation.stepping.plant_stepper import SLICE, Marched, PlantStepper, State
-from kinemorph.simulation.stepping.step_options import StepOptions, check_positive
+from kinemorph.simulation.stepping.step_options import check_positive
 
 MOST_TRIES = 20_000  # steps in one call: Python takes over at least this often
 FIRST_TRIES, LEAST_TRIES = 200, 1  # steps in one slice of a call: in the first one, and at least
 FIRST = 1e-4  # [s] the size of the first step, where no size is given; steps grow fast
-
-
-def chosen_method(options: StepOptions) -> tuple[Method, bool]:
-    """The method of a run, and whether all its steps have the same size; raises UnsupportedError without that size."""
-    method = method_named(options.method)
-    fixed = not method.adaptive or options.step is not None
-    if fixed and options.step is None:
-        raise UnsupportedError(
-            f"method '{method.name}' needs a fixed step size, and no step is given. Give step=0.001 [s], or use an "
-            "adaptive method, such as 'dop853'."
-        )
-    return method, fixed
 
 
 class Stepper(PlantStepper):
@@ -48,7 +34,7 @@ class Stepper(PlantStepper):
 
     def _prepare(self, guards: Sequence[Guard]) -> None:
         options, plant = self.options, self.plant
-        self.method, self.fixed = chosen_method(options)
+        self.method, self.fixed = options.chosen
         self.limits = np.array([options.rtol, options.atol, options.min_step, options.max_step, MOST_TRIES, HUGE])
         self.tries, self._left = FIRST_TRIES, MOST_TRIES  # steps of the next slice, and of all slices of this call
         self.sliced = bool(plant.contact_guards)

@@ -20,20 +20,19 @@ from kinemorph.model.robot import Robot
 from kinemorph.model.starts import Start
 from kinemorph.model.system import Settings, System, as_robot
 from kinemorph.plants.programs import Plant
-from kinemorph.plants.robot_plant import named_parameters, shared_plant
 from kinemorph.plants.robot_plant import plant as plant_of
+from kinemorph.plants.robot_plant import shared_plant
 from kinemorph.simulation.docking.changes import sorted_events
 from kinemorph.simulation.integrators.methods import OUTSIDE
-from kinemorph.simulation.march.guards import Guard
 from kinemorph.simulation.planned_run import changed_plan, missing_contacts, on_ground, plan_of, prepared_run
+from kinemorph.simulation.prepared import TimedOptions, plant_options, prepared, run_times, steps_of
 from kinemorph.simulation.results.batch_run import BatchRun
 from kinemorph.simulation.results.trajectory import Trajectory
-from kinemorph.simulation.simulate import exchanges_energy, run_times, simulate
-from kinemorph.simulation.simulate_batch import BatchOptions, batch_of_plant, only_alone
+from kinemorph.simulation.running.phase_times import PhaseTimes
+from kinemorph.simulation.simulate import simulate
+from kinemorph.simulation.simulate_batch import batch_of, only_alone
 from kinemorph.simulation.stepping.domains import DomainWatch
 from kinemorph.simulation.stepping.gimbal_lock import GimbalWatch
-from kinemorph.simulation.stepping.step_options import longest_step, step_options
-from kinemorph.simulation.stepping.stepper import chosen_method
 from kinemorph.studies.experiments import body_masses
 from kinemorph.studies.experiments.cases import Case
 from kinemorph.studies.experiments.frictions import names_friction, with_frictions
@@ -43,10 +42,8 @@ GROUPS = {"q.": "q", "v.": "v", "x.": "x", "u.": "u"}  # how names of initial va
 NUMBERS = ("step", "rtol", "atol", "max_step", "until")  # options of a run that are numbers
 NAMES = ("model", "run", "start", "method")  # parts whose labels choose a model or an option of its run
 INSTEAD_OF = {"step": ("rtol", "atol"), "rtol": ("step",), "atol": ("step",)}  # options that exclude each other
-OPTIONS = (  # of the runs of a study, beside their end and their plan
-    *("q", "v", "x", "u", "p", "m", "method", "step", "rtol", "atol", "max_step", "output_step", "start", "locked"),
-    *("loops", "events", "most_events", "most_steps"),
-)
+# of the runs of a study, beside their end and their plan
+OPTIONS = (*(name for name in TimedOptions.__annotations__ if name != "time"), "u", "most_steps")
 # options that a run plan has too
 OF_PLAN = ("method", "step", "rtol", "atol", "max_step", "output_step", "start", "q", "v", "x", "locked", "loops")
 ENDS_ONLY = 1e9  # [s] the time between samples of runs of which only the final states count
@@ -174,20 +171,13 @@ class Setup:
         start = given.get("start")
         if isinstance(start, str):
             u = u or self.model.start(start).numbers("u") is not None
-        asked = {"parameters": named_parameters(self.model, self._group("p")), "locked": given.get("locked", ())}
-        asked |= {"loops": given.get("loops"), "account": u or exchanges_energy(self.model)}
+        asked = plant_options(self.model, {**given, "p": self._group("p"), "inputs": u or None})
         return (plant_of if _several(given.get("events", ())) else shared_plant)(self.model, **asked)
-
-    @cached_property
-    def _events(self) -> tuple[list[Any], tuple[Guard, ...]]:
-        """The dockings and the guards of the runs."""
-        changes, guards = sorted_events(self.arguments.get("events", ()))
-        return list(changes), tuple(guards)
 
     @cached_property
     def alone(self) -> str:
         """Why items can only be simulated one by one, as a sentence; empty where a batch can do it."""
-        if self._events[0]:
+        if sorted_events(self.arguments.get("events", ()))[0]:
             return f"Modules of '{self.model.name}' dock or undock in its runs, which a batch cannot carry out."
         if self.arguments.get("method") in OUTSIDE:
             return f"The method '{self.arguments['method']}' of another library works in single runs only."
@@ -214,11 +204,15 @@ class Setup:
                 for name in given[group]:
                     plant.index(group, name)
         _, options = self._arguments_for(dict.fromkeys(self.places, 1.0))
-        method, step, rtol, atol = (options.get(name) for name in ("method", "step", "rtol", "atol"))
-        steps = step_options(plant, method, step, rtol, atol, longest_step(self.model, options.get("max_step"), step))
+        steps = steps_of(self.model, plant, options)
         if steps.method not in OUTSIDE:
-            chosen_method(steps)
-        run_times(self.model, plant, self.begin, self.until, given.get("output_step"))
+            _ = steps.chosen
+        _ = self.times
+
+    @property
+    def times(self) -> Array:
+        """The sample times [s] of the runs, shape (n,)."""
+        return run_times(self.model, self.plant, self.begin, self.until, self.arguments.get("output_step"))[0]
 
     @property
     def begin(self) -> float:
@@ -272,13 +266,9 @@ class Setup:
         until, options = self._arguments_for(values)
         if not (samples or self.sampled or self._watched):
             options["output_step"] = ENDS_ONLY
-        given = {group: options.pop(group, None) for group in "qvxpum"}
-        if given["u"] is None and isinstance(options.get("start"), str):
-            given["u"] = self.model.start(options["start"]).numbers("u")
-        for name in ("events", "locked", "loops"):  # these are in the plant
-            options.pop(name, None)
-        how = BatchOptions(**options, threads=threads)
-        batch = batch_of_plant(self.model, self.plant, until, given, self._events[1], how)
+        most_steps, options["inputs"] = options.pop("most_steps", None), options.pop("u", None)
+        run = prepared(self.model, until, self.plant, **options)
+        batch = batch_of(run, PhaseTimes(), most_steps=most_steps, threads=threads)
         if len(batch) < count:  # at most options are varied, so that all items are equal
             batch = batch[np.zeros(count, dtype=np.int64)]
         return batch

@@ -20,7 +20,6 @@ from kinemorph.simulation.results.quantities import is_quantity, unit_of
 from kinemorph.simulation.results.segment import Segment
 from kinemorph.simulation.results.stops import begun_beyond
 from kinemorph.simulation.results.trajectory import Trajectory
-from kinemorph.simulation.simulate import run_times
 from kinemorph.studies.experiments.collected import Places
 from kinemorph.studies.experiments.function_models import FAILURES, called, failure
 from kinemorph.studies.experiments.measures import Measure, number_of
@@ -118,9 +117,8 @@ class Simulated:
     @property
     def _most(self) -> int:
         """How many items go into one batch: its samples must not take too much memory."""
-        plant, given = self.setup.plant, self.setup.arguments
-        times, _ = run_times(self.setup.model, plant, self.setup.begin, self.setup.until, given.get("output_step"))
-        each = 8 * len(times) * (plant.nq + plant.nv + plant.nx + len(plant.m))
+        plant = self.setup.plant
+        each = 8 * len(self.setup.times) * (plant.nq + plant.nv + plant.nx + len(plant.m))
         return max(LEAST, ROOM // max(each, 1))
 
     def _compute_piece(self, values: Mapping[str, Array], places: Places, threads: int | None) -> dict[str, None]:
