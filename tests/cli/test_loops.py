@@ -57,7 +57,7 @@ SHOWN = """
 Mobility of four_bar
 Robot 'four_bar' has 1 degree of freedom: 3 of the cut tree minus 2 independent rows (of 5). Loop
 'closure': 3 of 5 rows redundant: point.z, parallel.x, parallel.y; planar mechanism.
-degrees of freedom 1
+degrees of freedom with loops closed 1
 independent joints q1
 condition of the others 2.25
 constraint rows 5
