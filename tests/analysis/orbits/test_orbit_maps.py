@@ -198,7 +198,7 @@ SHOWN = """
 stability stable
 cycles 1
 Where a cycle begins
-coordinate value unit
+coordinate value
 x 0.6428571429
 Multipliers
 magnitude real part imaginary part mostly

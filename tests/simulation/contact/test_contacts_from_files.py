@@ -473,10 +473,16 @@ def test_a_humanoid_that_is_pushed_over_lies_on_the_floor() -> None:
     [
         ({"shape": Box((0.1, 0.0, 0.1))}, "shape: size is"),
         ({"shape": Sphere(0.1), "radius": 0.1}, "also a point, radius or end"),
-        ({"shape": HalfSpace()}, "shape is a HalfSpace"),
-        ({"normal": ImpedanceNormal(1e4, start=0.9, end=1.0)}, "expected numbers between 0 and 1"),
-        ({"normal": ImpedanceNormal(1e4, midpoint=1.0)}, "expected a midpoint between 0 and 1"),
-        ({"normal": ImpedanceNormal(1e4, width=0.0)}, "width is 0 m"),
+        ({"shape": HalfSpace()}, r"shape is HalfSpace.*; expected one of Box, Cylinder, Capsule, Sphere"),
+        (
+            {"normal": ImpedanceNormal(1e4, start=0.9, end=1.0)},
+            "normal: end is 1; expected a number above 0 and below 1",
+        ),
+        (
+            {"normal": ImpedanceNormal(1e4, midpoint=1.0)},
+            "normal: midpoint is 1; expected a number above 0 and below 1",
+        ),
+        ({"normal": ImpedanceNormal(1e4, width=0.0)}, r"normal: width is 0; expected a finite number above 0 \[m\]"),
     ],
 )
 def test_wrong_shapes_and_laws_are_refused(laws: dict[str, object], said: str) -> None:

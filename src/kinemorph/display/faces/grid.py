@@ -81,7 +81,7 @@ class Grid(NamedTuple):
         from rich.table import Table
         from rich.text import Text
 
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
         for column in self.columns:
             table.add_column(column, justify="right" if column in self.right else "left", overflow="fold")
         for k, row in enumerate(self.rows):

@@ -59,7 +59,11 @@ def rendered(parts: Iterable[Any], stream: IO[str]) -> str:
     console = Console(file=_Text(stream), force_terminal=terminal, width=width, highlight=False, markup=False)
     if terminal:
         console.width = Console(file=stream).width
+    before: Any = None
     for part in parts:
+        if before and Grid in (type(part), type(before)):  # a table has lines to itself
+            console.print()
+        before = part
         if isinstance(part, Grid) and part.title:
             console.print(part.title, style="bold")
         console.print(part.for_terminal() if isinstance(part, (Grid, Facts)) else part)
