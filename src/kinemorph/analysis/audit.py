@@ -25,7 +25,7 @@ import numpy as np
 
 from kinemorph.algebra.arrays import Array
 from kinemorph.analysis.conserved_momenta import Conserved, Ledger, conserved, floats, momentum_leap
-from kinemorph.analysis.verification.verdict import Check, Judged, check_table, counts, judged
+from kinemorph.analysis.verification.verdict import Check, Judged, check_parts, judged
 from kinemorph.errors import ShapeError, UnsupportedError
 from kinemorph.sheet import Note, Sheet
 from kinemorph.simulation.integrators.methods import METHODS
@@ -48,8 +48,8 @@ class Audit(Judged):
     basis: str = ""
 
     def sheet(self) -> Sheet:
-        """One row per check, the tolerance by which it is judged, and how many of them passed."""
-        parts = (check_table(self.checks), Note(self.basis, "note", "basis"), counts(self.checks))
+        """The tolerance by which energy and momentum are judged, one row per check, and how many of them passed."""
+        parts = (Note(self.basis, "note", "basis"), *check_parts(self.checks))
         return Sheet("Audit of", self.name, parts, "run")
 
 

@@ -24,7 +24,7 @@ from kinemorph.analysis.verification.exported_code import exported_c_error, expo
 from kinemorph.analysis.verification.formulation_errors import FUNCTIONS, Functions, formulation_errors
 from kinemorph.analysis.verification.laws import ROUNDING, condition_numbers
 from kinemorph.analysis.verification.sampling import Sample, drawn
-from kinemorph.analysis.verification.verdict import Check, Judged, check_table, counts, judged
+from kinemorph.analysis.verification.verdict import Check, Judged, check_parts, judged
 from kinemorph.analysis.verification.verify import DENSE_LIMIT, verify
 from kinemorph.codegen.building.compile import build
 from kinemorph.deriving.dynamics import derive
@@ -108,7 +108,7 @@ class Signature(Judged):
     def sheet(self) -> Sheet:
         """One row per check, and how many of them passed."""
         over = f"{self.states} random states, seed {self.seed}"
-        return Sheet("Signature over", over, (check_table(self.checks), counts(self.checks)))
+        return Sheet("Signature over", over, check_parts(self.checks))
 
     def part(self, name: str) -> tuple[Row, ...]:
         """The rows of one of the PARTS."""

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from kinemorph.sheet import Facts, Field, Sheet, Table, Verdict, fields, said
+from kinemorph.sheet import Facts, Field, Note, Part, Sheet, Table, Verdict, fields, said
 from kinemorph.shown import Shown
 
 Status = Literal["passed", "failed", "skipped"]
@@ -62,12 +62,18 @@ COLUMNS = (
 
 
 def check_table(checks: Sequence[Check]) -> Table:
-    """One row per check; those that failed are marked. The rule of a check that did not pass gives way to its note."""
+    """One row per check; those that failed are marked. The rule of a check that was skipped gives way to the reason."""
     rows = []
     for one in checks:
-        told = one.says if one.passed else one.note or one.says
+        told = one.note if one.status == "skipped" else one.says
         rows.append((one.name, one.status, one.worst, one.tolerance, one.says, one.note, told))
     return Table("checks", COLUMNS, rows, marked=[k for k, one in enumerate(checks) if one.status == "failed"])
+
+
+def check_parts(checks: Sequence[Check]) -> tuple[Part, ...]:
+    """The table of checks, what is known about those that failed, and how many passed."""
+    failed = (Note(f"{one.name}: {one.note}.", "warning") for one in checks if one.status == "failed" and one.note)
+    return check_table(checks), *failed, counts(checks)
 
 
 def counts(checks: Sequence[Check]) -> Verdict:
@@ -133,4 +139,4 @@ class Verification(Judged):
         how = (Field("formulation", "formulation", form="name"), Field("backend", "backend", form="name"))
         values = (self.formulation, self.backend, self.states, self.seed)
         facts = Facts(tuple(zip((*how, *fields("states seed")), values, strict=True)))
-        return Sheet("Verification of", self.robot, (facts, check_table(self.checks), counts(self.checks)), "robot")
+        return Sheet("Verification of", self.robot, (facts, *check_parts(self.checks)), "robot")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kinemorph.algebra.arrays import Array
-from kinemorph.analysis.verification.verdict import Check, Verification, check_table, counts
+from kinemorph.analysis.verification.verdict import Check, Verification, check_parts
 from kinemorph.analysis.verification.verify import verify
 from kinemorph.cli.output_files import write_text
 from kinemorph.codegen.building.function import CompiledFunction
@@ -122,5 +122,5 @@ def demo_sheet(data: Data) -> Sheet:
     rows.append((Field("", "time in all", "s", ".1f"), data["seconds"]))
     files = [(Field("", "wrote", form="name"), name) for name in data["files"]]
     checks = [Check(**row) for row in data["verification"]["checks"]]
-    parts = (function_table(data["functions"]), check_table(checks), counts(checks), Facts(rows), Facts(files))
+    parts = (function_table(data["functions"]), *check_parts(checks), Facts(rows), Facts(files))
     return Sheet("Demo of", data["robot"], parts)

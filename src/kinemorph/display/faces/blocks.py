@@ -50,6 +50,8 @@ def value(words: Words, one: sheets.Field, given: Any) -> str:
     form = one.form
     if isinstance(given, sheets.Said):
         return text(words, given)
+    if hasattr(given, "tolist"):  # an array or a number of NumPy
+        given = given.tolist()
     if isinstance(given, (list, tuple)):
         shown = [value(words, one, each) for each in given]
         vector = bool(given) and isinstance(given[0], (int, float))
