@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 from kinemorph import sheet as sheets
@@ -89,11 +88,10 @@ def _facts(part: sheets.Facts, words: Words, most: int | None) -> list[Block]:
 def _table(part: sheets.Table, words: Words, most: int | None) -> list[Block]:
     order = [*part.marked, *(k for k in range(len(part.rows)) if k not in set(part.marked))]
     chosen = sorted(order[:most])
-    cells = [list(map(partial(value, words), part.columns, part.rows[row])) for row in chosen]
-    shown = [  # columns for people, without those that are empty
-        k for k, one in enumerate(part.columns) if (one.head or not one.key) and any(row[k] for row in cells)
-    ]
-    columns, rows = [part.columns[k] for k in shown], [[row[k] for k in shown] for row in cells]
+    told = [k for k, one in enumerate(part.columns) if one.head or not one.key]  # the others are for programs
+    cells = [[value(words, part.columns[k], part.rows[row][k]) for k in told] for row in chosen]
+    kept = [n for n in range(len(told)) if any(row[n] for row in cells)]  # those that are empty are left out
+    columns, rows = [part.columns[told[n]] for n in kept], [[row[n] for n in kept] for row in cells]
     heads = tuple(head(words, one) for one in columns)
     right = tuple(
         name
