@@ -24,7 +24,7 @@ from kinemorph.display.replays import notebook_frame
 from kinemorph.display.replays.replay import Replay, replay
 
 NOTEBOOK = Path(__file__).resolve().parents[3] / "examples" / "15_notebook.ipynb"
-LARGEST = 700_000  # letters of all outputs together
+LARGEST = 720_000  # letters of all outputs together; two thirds are the pages of two replays
 
 
 class ThisInterpreter(KernelSpecManager):
