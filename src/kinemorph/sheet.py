@@ -203,7 +203,7 @@ class Pose:
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """Numbers of the complex plane, as a picture: poles in the plane "s", of which those on the right grow.
+    """Poles in the complex plane, as a picture; those on the right grow.
 
     `values`   complex numbers, shape (n,), of conjugate pairs the upper one
     `marked`   those that stand out
@@ -213,7 +213,6 @@ class Points:
     values: Any
     marked: Sequence[int]
     caption: Text
-    plane: Literal["s"] = "s"
     note: Text = ""
 
     def data(self) -> dict[str, Any]:

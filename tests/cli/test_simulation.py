@@ -32,7 +32,7 @@ def test_simulate_tells_how_the_run_went() -> None:
     assert (q["name"], q["unit"]) == ("q1", "rad")
     assert 0.5 * v["value"] ** 2 == pytest.approx(9.81 * np.cos(q["value"]), rel=1e-6)  # from rest at 90 degrees
     text = run("simulate", "pendulum", "--time", "2").stdout
-    assert all(word in text for word in ("finished at t = 2 s", "energy drift", "last state", "q.q1"))
+    assert all(word in text for word in ("finished at t = 2 s", "energy drift", "Last state", "q.q1"))
 
 
 @pytest.mark.parametrize("name", ["pendulum", "double_pendulum", "crane"])

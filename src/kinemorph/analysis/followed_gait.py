@@ -19,10 +19,10 @@ JOINT = (
     Field("joint", "joint", form="name"),
     Field("smallest", "smallest", form=4),
     Field("largest", "largest", form=4),
-    Field("unit", "unit", form="name"),
+    Field("unit", "unit", form="unit"),
     Field("off", "off at most", form=4),
     Field("effort", "largest effort", form=4),
-    Field("effort_unit", "unit of effort", form="name"),
+    Field("effort_unit", "unit of effort", form="unit"),
 )
 GAIT, WENT = Field("", "gait", form="sentence"), Field("", "distance from its initial position", "m", 4)
 

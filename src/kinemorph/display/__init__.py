@@ -5,7 +5,8 @@ scenes/      3-D scenes as plain data; every picture, film and page shows the sa
 painting/    3-D pictures and films, rendered without a window
 charts/      plots and diagrams in two dimensions
 equations/   equations as text, LaTeX and pictures
-tables/      results as plain data, and as tables
+faces/       how every sheet is shown: terminal, cards, pages, blocks of documents in each language
+tables/      sheets of systems and files, whose data come from several rooms
 replays/     one self-contained page that plays a run or poses a robot
 viewer/      a live viewer in a browser
 study_pages/ a study as one page: pictures, a table of items, and replays of kept runs

@@ -7,7 +7,7 @@ robot_plant          `plant`: the plant of a robot with its elements; `robot_law
 loaded_robot         a robot and everything that acts on it, as data
 forces               the forces that act at one instant
 constrained_motion   motion that satisfies constraints; `constraints` collects their rows
-memory_laws          how the memory of elements changes
+jumps/               how memory and state jump: samples, switches, edges, resets; `contacts/` their rows and forces
 loop_methods         how a run keeps closed chains closed: methods as data
 implicit_step        a whole step with stiff forces at its end
 limb_folding         robots with similar limbs: laws on one limb of each kind

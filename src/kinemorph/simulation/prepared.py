@@ -384,7 +384,7 @@ def run_times(
 
 def _seconds(name: str, value: Any) -> float:
     """A time [s] of any number type as a float; raises UnsupportedError where it is not a finite number."""
-    if not isinstance(value, NUMBER) or not math.isfinite(value):
+    if not isinstance(value, NUMBER) or isinstance(value, bool) or not math.isfinite(value):
         raise UnsupportedError(f"{name} is {value!r}; expected a finite number, the time in seconds.")
     return float(value)
 
@@ -397,6 +397,11 @@ def sample_times(start: float, until: float, output_step: float | Sequence[float
     if until <= start:
         raise UnsupportedError(
             f"until is {until:g} s and start {start:g} s; expected an end after the start. Enlarge until."
+        )
+    if isinstance(output_step, (bool, str)):
+        raise UnsupportedError(
+            f"output_step is {output_step!r}; expected a time in seconds, or a list of them. Give a number, without "
+            "quotes."
         )
     if isinstance(output_step, NUMBER):
         spacing = float(output_step)

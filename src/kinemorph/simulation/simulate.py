@@ -49,8 +49,8 @@ def simulate(model: Model, until: float | None = None, **options: Unpack[RunOpti
                     inputs and parameters are the same, it goes on with the steps of one long run: see `results.kept`
 
     Steps. Without a method, "dop853" is used with `rtol` and `atol`; for a system with contacts and no given tolerance
-    it is "extrapolated_contact", which chooses steps by tolerances of 1e-3 and 1e-5, at most 2 ms; 100 ms
-    where nothing but planes is touched and no element depends on time.
+    it is "extrapolated_contact", which chooses steps by tolerances of 1e-3 and 1e-5. They are at most 2 ms long, or
+    100 ms where nothing but planes is touched and no element depends on time.
 
     `method`        the name of a method; `kinemorph simulate --methods` lists all of them
     `step`          makes all steps this long [s]

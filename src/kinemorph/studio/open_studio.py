@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 SWITCH = 0.0005  # time after which a thread lets others run [s]: a click does not wait for a model that is being read
 YOUNG = 10_000  # new objects after which Python looks for garbage: a click makes thousands, which counting frees
-HEIGHT = 760  # of the frame in a notebook [px]
 
 
 def open_studio(

@@ -126,18 +126,18 @@ rejected steps           0
 energy drift             1.73e-05 J
 largest kinetic energy   4.46 J
 
-events
+Events
       t [s]  event  kind
 ----------------------------
 0.534786286  low    crossing
 
-last state
+Last state
               value  unit
 --------------------------
 q.q1  -0.9800633976  rad
 v.q1  -0.5718294818  rad/s
 
-energies
+Energies
 energy               at the start [J]  at the end [J]   change [J]
 ------------------------------------------------------------------
 kinetic                             0         0.16349      0.16349

@@ -30,19 +30,19 @@ done      6
 failed    2
 waiting   0
 
-varied
+Varied
 part  choices       smallest  largest
 -------------------------------------
 gait  wave, tripod
 x                          0        1
 
-measured
+Measured
 measure  smallest      mean   largest
 -------------------------------------
 cost            0  0.185185  0.444444
 way             0  0.333333  0.666667
 
-why items failed
+Why items failed
 items  first item  cause
 -----------------------------------------------------------------------------------------------------------
     2           6  the model function 'cost' failed with ValueError: short (test_study_sheets.py, line 16).
@@ -70,13 +70,13 @@ done      40
 failed    0
 waiting   0
 
-varied
+Varied
 part    smallest   largest
 --------------------------
 x       0.833516   1.21334
 y     0.00689527  0.937859
 
-measured
+Measured
 measure  smallest     mean  largest
 -----------------------------------
 value    0.803795  1.57199  2.29238
@@ -96,13 +96,13 @@ done      7
 failed    0
 waiting   0
 
-varied
+Varied
 part  smallest  largest
 -----------------------
 x     0.333333        1
 y            0        1
 
-measured
+Measured
 measure  smallest      mean  largest
 ------------------------------------
 value    0.111111  0.968254        2

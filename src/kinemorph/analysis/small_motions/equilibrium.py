@@ -29,7 +29,22 @@ from kinemorph.plants.programs import Plant
 from kinemorph.plants.robot_plant import named_parameters
 from kinemorph.plants.robot_plant import plant as as_plant
 from kinemorph.plants.user_laws import Law
-from kinemorph.sheet import QUANTITIES, Facts, Field, Note, Pose, Sheet, Table, Verdict, fields, hidden, said
+from kinemorph.sheet import (
+    QUANTITIES,
+    STABILITY,
+    Facts,
+    Field,
+    Note,
+    Pose,
+    Said,
+    Sheet,
+    Table,
+    Text,
+    Verdict,
+    fields,
+    hidden,
+    said,
+)
 from kinemorph.shown import Shown
 from kinemorph.simulation.stepping.chosen_start import state_at
 from kinemorph.words import listed
@@ -68,22 +83,21 @@ class Equilibrium(Shown):
     def __bool__(self) -> bool:
         return self.converged
 
-    def __str__(self) -> str:
-        return self.message
-
     def sheet(self) -> Sheet:
         """Whether an equilibrium was found and is stable, and its coordinates."""
         columns, name = self.plant.q, self.plant.name
         rows = [(one.name, float(value), one.unit) for one, value in zip(columns, self.q, strict=True)]
-        told = "An equilibrium was found." if self else "No equilibrium was found."
+        told: Text = "No equilibrium was found."
+        if self:
+            told = said("An equilibrium was found: {word}.", word=Said(STABILITY[self.stable], {}))
         facts: list[tuple[Field, Any]] = [(UNBALANCED, self.worst), (QUANTITIES["iterations"], self.iterations)]
         if self:
-            facts = [(QUANTITIES["stable"], self.stable), (BECAUSE, self.reason), *facts]
+            facts = [(BECAUSE, self.reason), *facts]
         title = "Coordinates at the equilibrium" if self else "Where the search ended"
         robot = self.plant.robot
         parts = (
-            Verdict(self.converged, told, "converged"),
-            hidden(message=self.message, stable=self.stable),
+            Verdict(self.converged and self.stable is not False, told),
+            hidden(converged=self.converged, message=self.message, stable=self.stable),
             *(() if self else (Note(self.reason),)),
             Facts(facts),
             Table("q", fields("name value unit"), rows, title),

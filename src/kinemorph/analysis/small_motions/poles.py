@@ -132,9 +132,7 @@ class Poles(Shown):
         rows, growing = self.rows(), np.flatnonzero(self.growing).tolist()
         columns = (POLE, *fields(" ".join(list(rows[0])[1:] if rows else COLUMNS)))
         title = "Poles; of conjugate pairs the upper one"
-        told = said(
-            "{n} of {m} poles grows: unstable.", "{n} of {m} poles grow: unstable.", n=len(growing), m=len(self)
-        )
+        told = said(*GROW, n=len(growing), m=len(self))
         caption = "Poles in the complex plane, with lines of constant damping ratio and of constant frequency."
         parts: list[Part] = [hidden(q=self.q), Note(said("Linearized about {state}.", state=self.place))]
         if rows:

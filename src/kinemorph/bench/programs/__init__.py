@@ -5,5 +5,4 @@ pydy_pendulum   the double pendulum by Kane's method, as a function that PyDy ge
 panda_fmus      Panda as two FMUs, ours and one of PythonFMU around Pinocchio
 fmu_master.c    steps two FMUs in turns
 processes       programs that are built and run, with their CPU times
-tables          the tables as text
 """

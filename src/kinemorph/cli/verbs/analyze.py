@@ -264,7 +264,8 @@ def _regulator(
     at = _acting(system, state) | ({"q": q} if (q := state.values("q")) else {})
     with working(f"designing feedback for {system.robot.name}"):
         found = lqr(system, Q, R or 1.0, sample=every, leave_out=True, **at)
-    closed = replace(system, elements=(*system.elements, found.element()))
+    begun = replace(system.settings, q=tuple(found.q.tolist()), v=(), stated_q=None, stated_v=None)
+    closed = replace(system, elements=(*system.elements, found.element()), settings=begun)
     files = [*save_model(closed, save)] if save is not None and save.suffix == ".toml" else []
     return Result(found.sheet(), files, True)
 

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from kinemorph.codegen.reading.expression_tree import Tree
 from kinemorph.display.faces.grid import Facts as Facts
 from kinemorph.display.faces.grid import Grid as Grid
 from kinemorph.frozen import dataclass
+from kinemorph.sheet import Tone as Tone
 
 if TYPE_CHECKING:
     from kinemorph.display.canvas import Figure as Plot
-
-Tone = Literal["text", "note", "warning", "success"]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ Symbols with an index are given as `v0`, `T_ij` or `v0=m2`; LaTeX and HTML show 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -169,18 +169,6 @@ class Grid(NamedTuple):
         tag = "th" if place < self.heads else "td"
         align = ' style="text-align:right"' if self.columns[place] in self.right else ""
         return f"<{tag}{align}>{_html(cell)}</{tag}>"
-
-
-def grid_of(
-    title: str, rows: Iterable[Data], columns: Mapping[str, str | Callable[[Data], str]], right: Sequence[str] = ()
-) -> Grid:
-    """A table with one line for every row of data.
-
-    Each of the `columns` has a name and either a format string for the row's entries, such as "{mass:g}", or a function
-    from the row to text. `right` as in Grid.
-    """
-    cells = [column.format_map if isinstance(column, str) else column for column in columns.values()]
-    return Grid(title, tuple(columns), [[cell(row) for cell in cells] for row in rows], right)
 
 
 Parts = list[Grid | Facts | str]  # the parts of a report for a terminal, one below the other

@@ -14,7 +14,14 @@ from kinemorph.display.faces.grid import Facts, Grid, Parts
 from kinemorph.display.faces.languages.words import PlainWords
 
 WIDTH = 100  # characters per line of a sentence
+STYLES = {"success": "green", "warning": "red"}  # of tones
 PIPE_WIDTH = 140  # characters per line where the output is not a terminal
+
+
+class Toned(str):
+    """A line in the color of its tone."""
+
+    tone: sheets.Tone = "text"
 
 
 def parts_of(sheet: sheets.Sheet) -> Parts:
@@ -26,7 +33,9 @@ def parts_of(sheet: sheets.Sheet) -> Parts:
             () if isinstance(part, (sheets.Pose, sheets.Points, sheets.Plot)) else written(part, PlainWords(), most)
         ):
             if isinstance(block, Paragraph):
-                parts.append(textwrap.fill("".join(map(str, block.pieces)), WIDTH))
+                line = Toned(textwrap.fill("".join(map(str, block.pieces)), WIDTH))
+                line.tone = block.tone
+                parts.append(line)
             else:
                 parts.append(block.grid if isinstance(block, Table) else block)  # type: ignore[arg-type]
     return parts
@@ -66,7 +75,8 @@ def rendered(parts: Iterable[Any], stream: IO[str]) -> str:
         before = part
         if isinstance(part, Grid) and part.title:
             console.print(part.title, style="bold")
-        console.print(part.for_terminal() if isinstance(part, (Grid, Facts)) else part)
+        style = STYLES.get(getattr(part, "tone", ""), "")
+        console.print(part.for_terminal() if isinstance(part, (Grid, Facts)) else str(part), style=style)
         if isinstance(part, Grid) and part.note:
             console.print(part.note)
     buffer: Any = console.file

@@ -183,10 +183,6 @@ def _read_order(reader: Reader, draft: Draft, row: JointKind | None) -> str:
     return USUAL_ORDER
 
 
-def _is_given(raw: Any) -> bool:
-    return raw is not None and not (isinstance(raw, tuple) and not raw)
-
-
 def read_cut(reader: Reader, draft: Draft) -> bool:
     """Whether a joint is declared with cut=True, to close a loop."""
     cut = draft.get("cut", False)

@@ -223,7 +223,11 @@ def _expected(row: Field, field: str, *, several: bool = False) -> str:
         return f"one of {listed(row.inner, len(row.inner))}"
     if row.form == "part":
         kinds = [kind.__name__ for kind in row.inner.values()]
-        return f"one of {listed(kinds, len(kinds))}" if len(kinds) > 1 else f"a {kinds[0]}"
+        return (
+            f"one of {listed(kinds, len(kinds))}"
+            if len(kinds) > 1
+            else f"{'an' if kinds[0][0] in 'AEIOU' else 'a'} {kinds[0]}"
+        )
     if row.form == "list":
         item, count = row.inner
         if item.form == "list" and item.inner[1] is None and not several:

@@ -266,7 +266,8 @@ class LiveRun:
     def _check_going(self) -> None:
         """Raises UnsupportedError where the run has ended."""
         if self.outcome is not None:
-            raise UnsupportedError(f"The live run has ended: {self.outcome.message or self.outcome.kind} Reset it.")
+            why = self.outcome.message or f"{self.outcome.kind}."
+            raise UnsupportedError(f"The live run has ended: {why} Reset it.")
 
     # ── commands ──────────────────────────────────────────────────────────────────────────────────────────────────
 

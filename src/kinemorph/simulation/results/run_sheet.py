@@ -49,7 +49,7 @@ ENERGIES = (
 )
 COLUMNS = (
     Field("name", "column", form="name"),
-    Field("unit", "unit", form="name"),
+    Field("unit", "unit", form="unit"),
     *(Field(key, key) for key in ("first", "last")),
     *(Field("smallest", "smallest"), Field("smallest_at", "smallest at", "s")),
     *(Field("largest", "largest"), Field("largest_at", "largest at", "s")),
@@ -109,7 +109,7 @@ def _events(events: Sequence[Event]) -> list[Part]:
     rows = [(event.t, event.name, event.kind, event.told) for event in events]
     width = 4 if any(event.told for event in events) else 3
     note = said("In all: {events}.", events=_counts(events)) if len(events) > MOST_EVENTS else ""
-    table = Table("", EVENTS[:width], [row[:width] for row in rows], "events", note, most=MOST_EVENTS)
+    table = Table("", EVENTS[:width], [row[:width] for row in rows], "Events", note, most=MOST_EVENTS)
     return [table, hidden(events=[_event(event) for event in events])]
 
 
@@ -186,7 +186,7 @@ def _energies(run: Trajectory, figures: dict[str, float | None] | None) -> Table
         for name in ORDER
         if name in known and (name in ORDER[:3] or np.nan_to_num(known[name]).any())
     ]
-    return Table("", ENERGIES, rows, "energies", DRIFTS if figures else "")
+    return Table("", ENERGIES, rows, "Energies", DRIFTS if figures else "")
 
 
 # ── coordinates ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -231,7 +231,7 @@ def _last_state(run: Trajectory) -> Table | Note:
         for row in part
     ]
     name, value, unit = fields("name value unit", name="")
-    return Table("", (name._replace(key=""), value, unit), rows, "last state")
+    return Table("", (name._replace(key=""), value, unit), rows, "Last state")
 
 
 def columns_table(run: Trajectory, names: Sequence[str]) -> Table:
@@ -245,7 +245,7 @@ def columns_table(run: Trajectory, names: Sequence[str]) -> Table:
         t, values = run.t[having], run[name][having]
         if len(values):
             rows.append((name, known[name].unit, values[0], values[-1], *_extremes(t, values)))
-    return Table("columns", COLUMNS, rows, "columns")
+    return Table("columns", COLUMNS, rows, "Columns")
 
 
 def _extremes(t: Array, values: Array) -> tuple[float | None, ...]:

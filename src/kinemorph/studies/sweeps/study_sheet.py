@@ -7,11 +7,14 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from kinemorph.sheet import Facts, Field, Form, Note, Part, Plot, Sheet, Table, hidden, said
 from kinemorph.studies.items import Column
 from kinemorph.studies.sweeps.study import Study, StudyItem
 
 BEST = 5  # items that are listed
+MOST_CAUSES = 5  # that a terminal lists
 CAUSE = 300  # characters of a cause in a table
 COUNTS = (Field("items", "items"), Field("done", "done"), Field("failed", "failed"), Field("waiting", "waiting"))
 KEPT = (Field("kept runs", "kept runs"), Field("lost runs", "kept runs without their file"))
@@ -47,7 +50,7 @@ def status_parts(study: Study) -> list[Part]:
         Note("The study was interrupted." if ended else "", "warning"),
         Facts([*counts, *kept]),
         *(hidden(parts=[_part(column) for column in table.items.columns]), _varied(table.items.columns)),
-        *(Table("measures", columns, extents, "measured"), _causes(table.causes)),
+        *(Table("measures", columns, extents, "Measured"), _causes(table.causes)),
     ]
 
 
@@ -65,12 +68,12 @@ def _varied(columns: Sequence[Column]) -> Table:
     parts = [_part(column) | {"labels": ", ".join(column.labels) or None} for column in columns]
     keys = {"name": PART, "labels": CHOICES, "lower": ENDS[0], "upper": ENDS[1], "unit": UNIT}
     used = {key: one for key, one in keys.items() if any(part.get(key) not in (None, "") for part in parts)}
-    return Table("", tuple(used.values()), [[part.get(key) for key in used] for part in parts], "varied")
+    return Table("", tuple(used.values()), [[part.get(key) for key in used] for part in parts], "Varied")
 
 
 def _extent(values: Any) -> tuple[float | None, ...]:
     """The smallest value, the mean and the largest value of a measure, from its values (n,)."""
-    known = values[values == values]
+    known = values[np.isfinite(values)]
     return (float(known.min()), float(known.mean()), float(known.max())) if len(known) else (None,) * 3
 
 
@@ -80,7 +83,7 @@ def _causes(causes: Any) -> Table:
     for number, cause in causes.items():
         items.setdefault(cause, []).append(int(number))
     rows = [(why, len(own), min(own), textwrap.shorten(why, CAUSE)) for why, own in items.items()]
-    return Table("causes", CAUSES, sorted(rows, key=lambda row: -row[1])[:BEST], "why items failed")
+    return Table("causes", CAUSES, sorted(rows, key=lambda row: -row[1]), "Why items failed", most=MOST_CAUSES)
 
 
 # ── items ─────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -28,7 +28,6 @@ from kinemorph.studio.tasks.run_tasks import prepared_by, result_data, send_piec
 from kinemorph.studio.tasks.task_models import task_model
 from kinemorph.studio.tasks.work import Report
 
-WIDE = 720  # width of films [px]
 _LAST: dict[str, tuple[float, Trajectory]] = {}  # the runs that were loaded last, by path, with the time of the file
 
 
