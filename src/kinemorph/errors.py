@@ -257,7 +257,8 @@ class LanguageWarning(UserWarning):
 def users_level() -> int:
     """The `stacklevel` of the first caller outside Kinemorph, so that a warning shows the user's line."""
     level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("kinemorph."):
+    inner = ("kinemorph.", "functools")  # a property that is kept runs in functools
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(inner):
         level, frame = level + 1, frame.f_back
     return level
 

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import fields, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,7 +24,7 @@ from kinemorph.model.elements.contact.contact_laws import (
     Regularized,
 )
 from kinemorph.model.elements.contact.grounds import HeightMap
-from kinemorph.model.elements.declared import bounds_of
+from kinemorph.model.elements.declared import Bounds, bounds_of
 from kinemorph.model.elements.fields import is_part
 from kinemorph.model.system import System
 from kinemorph.model.units import KINDS
@@ -177,6 +178,27 @@ def test_every_declared_field_tells_its_bounds(element: Any) -> None:
             assert f"[{KINDS[kind][0]}" in what, what
 
 
+def test_no_bound_is_lost(request: pytest.FixtureRequest) -> None:
+    """The bounds of all fields, as they are stored beside this file: the tests above take them from the fields."""
+    parts = {type(one) for element in GOOD for one in parts_of(element)}
+    lines = [f"{kind.__name__}.{one.name} {bounds_of(one)}" for kind in parts for one in fields(kind)]
+    found = "".join(f"{line}\n" for line in sorted(lines) if not line.endswith(f" {Bounds()}"))
+    stored = Path(__file__).with_name("bounds.txt")
+    if request.config.getoption("--update-golden"):
+        stored.write_text(found, encoding="utf-8")
+    assert found == stored.read_text(encoding="utf-8"), "run this test with --update-golden and read what has changed"
+
+
+def parts_of(element: Any) -> Iterator[Any]:
+    """An element and the parts in it."""
+    yield element
+    for one in fields(element):
+        value = getattr(element, one.name)
+        for part in value if isinstance(value, tuple) else (value,):
+            if is_part(type(part)):
+                yield from parts_of(part)
+
+
 def test_nominal_values_of_parameters_count() -> None:
     stiffness = Parameter("k", -3.0)
     for raw, x in ((stiffness, "k with the nominal value -3"), (2.0 * stiffness, r"mul\(2.0, k\) .* -6")):
@@ -290,6 +312,10 @@ SENTENCES: tuple[tuple[Any, str], ...] = (
     (
         elements.Actuator("e", "hinge", activation=elements.Lag(0.0)),
         "activation: time is 0; expected a finite number above 0 [s]. Give a number above 0.",
+    ),
+    (
+        elements.Encoder("e", "hinge", every=0.1, phase=Parameter("a", 0.05)),
+        "phase is a; expected a number, and no Parameter. Give a number, or leave `phase` out for the default 0.",
     ),
     (
         elements.Encoder("e", "hinge", every=-0.1),

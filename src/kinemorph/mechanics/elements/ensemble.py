@@ -274,7 +274,11 @@ def ensemble(robot: Robot, elements: Sequence[Any]) -> Ensemble:
         ill_typed = bool(found)
         found += _further(found, number_problems(element))
         if not ill_typed:  # else the law could not read it
-            found += _further(found, _problems(element, law.problems(element, robot)))
+            try:
+                found += _further(found, _problems(element, law.problems(element, robot)))
+            except TypeError:  # it may compare what is out of bounds
+                if not found:
+                    raise
         problems += found
         if found:
             broken.add(str(element.name))

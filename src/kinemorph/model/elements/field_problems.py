@@ -58,7 +58,8 @@ def _misfits(part: Any) -> Iterator[tuple[str, str, str]]:
             shown = value[0] if isinstance(value, tuple) and len(value) == 1 else value
             such = _expected(row, row.name)
             remedy = _remedy(row.name, "one of these" if such.startswith("one of ") else such, defaults)
-            yield row.name, f"{row.name} is {short(shown)}; expected {such}", remedy
+            fixed = ", and no Parameter" if isinstance(value, _NUMBERS) and _numeric(row) else ""
+            yield row.name, f"{row.name} is {short(shown)}; expected {such}{fixed}", remedy
         elif row.form in ("part", "either", "list"):
             for where, inner in _parts_in(value, row.name):
                 yield from ((row.name, f"{where}: {what}", remedy) for _, what, remedy in _misfits(inner))
@@ -174,7 +175,7 @@ def _numeric(row: Field) -> bool:
 
 
 _FITS: dict[str, Callable[[Field, Any], bool]] = {
-    "literal": _number,
+    "literal": lambda row, value: _number(row, value) and not isinstance(value, _NUMBERS),
     "value": _number,
     "whole": lambda row, value: isinstance(value, numbers.Integral),
     "flag": lambda row, value: isinstance(value, (bool, numbers.Integral)),

@@ -181,11 +181,12 @@ def _energies(run: Trajectory, figures: dict[str, float | None] | None) -> Table
     """Energies at the start and the end of a run; those supplied and dissipated where they are not always zero."""
     known = {name: run[f"energy.{name}"] for name in ORDER if len(run) and f"energy.{name}" in run.columns}
     known |= {"kinetic + potential": known["kinetic"] + known["potential"]} if known else {}
-    rows = [
-        (name, known[name][0], known[name][-1], known[name][-1] - known[name][0])
-        for name in ORDER
-        if name in known and (name in ORDER[:3] or np.nan_to_num(known[name]).any())
-    ]
+    with np.errstate(all="ignore"):  # of a run that diverged
+        rows = [
+            (name, known[name][0], known[name][-1], known[name][-1] - known[name][0])
+            for name in ORDER
+            if name in known and (name in ORDER[:3] or np.nan_to_num(known[name]).any())
+        ]
     return Table("", ENERGIES, rows, "Energies", DRIFTS if figures else "")
 
 

@@ -135,11 +135,13 @@ def warn_of_saturation(run: Trajectory) -> bool:
     for element in state_feedbacks(plant) if spans.any() else ():
         drives = law_of(element).drives(element)
         own = [each(evaluate_all(ends, values), len(drives)) for ends in (element.lower, element.upper)]
+        kept = {0.0} | {float(x) for row in element.inputs for x in evaluate_all(row, values)}  # where it may idle
         for (target, channel), *limits in zip(drives.items(), *own, strict=True):
             lows, highs = zip(limits, _limits(parts.get(target)), strict=True)
             lower, upper, signal = max(lows), min(highs), below(element.name, channel).removesuffix(".")
             u = run[signal][:-1]  # each sample stands for the time until the next one
-            share = float(spans[(u >= upper) | (u <= lower)].sum() / spans.sum())
+            held = (u >= upper) & (upper not in kept) | (u <= lower) & (lower not in kept)
+            share = float(spans[held].sum() / spans.sum())
             worst = max(worst, (share, element.name, target, signal, lower, upper))
     if len(worst) == 1:
         return False

@@ -124,7 +124,7 @@ def test_heights_as_an_array() -> None:
         "words": ([["a", "b"], ["c", "d"]], "expected rows of numbers, or an array with two axes"),
         "one number": (3.0, r"heights is 3.0; expected rows of numbers, or an array with two axes"),
         "one row": ([1.0, 2.0], r"heights is \(1.0, 2.0\); expected rows of numbers, or an array with two axes"),
-        "parameter": ([[1.0, Parameter("h", 2.0)], [3.0, 4.0]], r"ground has the heights .*; expected rows of numbers"),
+        "parameter": ([[1.0, Parameter("h", 2.0)], [3.0, 4.0]], r"heights is .*Parameter.*; expected rows of numbers"),
         "ragged": ([[1.0, 2.0], [3.0]], "rows of 1 and of 2 heights; expected a regular grid"),
         "hole": (np.array([[0.0, 1.0], [np.inf, 0.0]]), r"hole: heights\[1\]\[0\] is inf"),
     }.values(),
