@@ -159,7 +159,7 @@ def test_a_page_in_the_background_catches_up(browser: Browser, studio: Studio) -
 
 def test_a_killed_worker_is_a_sentence_and_the_next_run_works(browser: Browser, studio: Studio) -> None:
     with (studio.folder / "swing.toml").open("a") as file:
-        file.write("\n[runs.long]\ntime = 1e5\noutput_step = 0.5\nrtol = 1e-12\nq = { q1 = 2.0 }\n")
+        file.write("\n[runs.long]\ntime = 1e7\noutput_step = 50\nrtol = 1e-12\nq = { q1 = 2.0 }\n")
     with browser.page(1300, 850) as page:
         open_panel(page, studio.url, "swing.toml", "Runs")
         page.get_by_role("combobox", name="Run", exact=True).select_option("long", timeout=PATIENCE)

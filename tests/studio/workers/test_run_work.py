@@ -29,8 +29,8 @@ q           = { q1 = 2.0 }
 v           = { q1 = "30 deg/s" }
 
 [runs.endless]
-time        = 1e5
-output_step = 0.1
+time        = 1e7
+output_step = 10.0
 rtol        = 1e-12
 atol        = 1e-12
 q           = [2.0]
