@@ -221,13 +221,13 @@ async function sendFiles(view, files) {
   const known = files.filter(({ name }) => view.found.endings.some((end) => name.toLowerCase().endsWith(end)));
   const models = view.found.formats.flatMap(({ endings }) => endings);
   const isModel = ({ name }) => models.some((end) => name.toLowerCase().endsWith(end));
-  const taken = [], left = files.filter((one) => !known.includes(one)).map(({ name }) => name);
+  const taken = [], refused = [], left = files.filter((one) => !known.includes(one)).map(({ name }) => name);
   for (const { file, name } of known.sort((a, b) => isModel(a) - isModel(b))) {
     view.told.textContent = `Sending ${name}, ${sizeText(file.size)} ...`;
     try {
       taken.push(await upload(name, file));
     } catch (error) {
-      view.studio.say(`${name}: ${error.message}`, "error");
+      refused.push(`${name}: ${error.message}`);
     }
   }
   await readFiles(view);
@@ -235,11 +235,12 @@ async function sendFiles(view, files) {
   const beside = taken.filter((name) => !isListed(name));
   view.told.textContent = `${taken.length} ${taken.length === 1 ? "file was" : "files were"} added.`
     + (beside.length ? ` Not a model, and only used by models that name it: ${someOf(beside)}.` : "");
+  if (shown) await view.studio.show(shown);   // which takes away what was said about another document
+  for (const told of refused) view.studio.say(told, "error");
   if (left.length) {
     view.studio.say(`Left out, because it is neither a model nor a mesh, picture or table of one: ${someOf(left)}.`,
       "warning");
   }
-  if (shown) await view.studio.show(shown);
 }
 
 /** Some names in one line. */
