@@ -98,7 +98,5 @@ def test_the_numbers_by_which_a_stop_is_chosen_are_plain(given: dict[str, Parame
     (name,) = given
     with pytest.raises(ModelError) as refused:
         simulate(System(library.puma(), [JointLimits("stops", **given)]), 0.01)
-    assert str(refused.value) == (
-        f"element 'stops': {name} has Parameters; expected plain numbers. Give a number, or make stiffness and damping "
-        "Parameters."
-    )
+    assert f"element 'stops': {name} is " in str(refused.value)
+    assert ", and no Parameter. Give a number" in str(refused.value)

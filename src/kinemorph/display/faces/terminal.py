@@ -76,7 +76,7 @@ def rendered(parts: Iterable[Any], stream: IO[str]) -> str:
         if isinstance(part, Grid) and part.title:
             console.print(part.title, style="bold")
         style = STYLES.get(getattr(part, "tone", ""), "")
-        console.print(part.for_terminal() if isinstance(part, (Grid, Facts)) else str(part), style=style)
+        console.print(part.for_terminal() if isinstance(part, (Grid, Facts)) else part, style=style)
         if isinstance(part, Grid) and part.note:
             console.print(part.note)
     buffer: Any = console.file

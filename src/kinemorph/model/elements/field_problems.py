@@ -58,7 +58,9 @@ def _misfits(part: Any) -> Iterator[tuple[str, str, str]]:
             shown = value[0] if isinstance(value, tuple) and len(value) == 1 else value
             such = _expected(row, row.name)
             remedy = _remedy(row.name, "one of these" if such.startswith("one of ") else such, defaults)
-            fixed = ", and no Parameter" if isinstance(value, _NUMBERS) and _numeric(row) else ""
+            given = value if isinstance(value, tuple) else (value,)
+            symbolic = any(isinstance(one, _NUMBERS) for one in given)
+            fixed = ", and no Parameter" if symbolic and _numeric(row) and not _takes_parameters(row) else ""
             yield row.name, f"{row.name} is {short(shown)}; expected {such}{fixed}", remedy
         elif row.form in ("part", "either", "list"):
             for where, inner in _parts_in(value, row.name):
@@ -171,7 +173,16 @@ def _is_sequence(value: Any) -> bool:
 
 def _numeric(row: Field) -> bool:
     """Whether a field is one number or several, in any of its forms."""
+    if row.form == "either":
+        return any(map(_numeric, row.inner))
     return row.form in ("value", "literal") or (row.form == "list" and _numeric(row.inner[0]))
+
+
+def _takes_parameters(row: Field) -> bool:
+    """Whether numbers of a field may be Parameters and Formulas."""
+    if row.form == "either":
+        return any(map(_takes_parameters, row.inner))
+    return row.form in ("value", "vector") or (row.form == "list" and _takes_parameters(row.inner[0]))
 
 
 _FITS: dict[str, Callable[[Field, Any], bool]] = {

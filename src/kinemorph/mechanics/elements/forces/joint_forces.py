@@ -31,7 +31,7 @@ from kinemorph.model.elements.forces.joint_forces import (
     has_limits,
 )
 from kinemorph.model.joint import ImpedanceStop, Joint
-from kinemorph.model.parameter import evaluate, parameters_of
+from kinemorph.model.parameter import evaluate
 from kinemorph.model.robot import Robot
 
 E = TypeVar("E")
@@ -166,10 +166,6 @@ class JointLimitsLaw(JointForceLaw[JointLimits]):
 
     def problems(self, element: JointLimits, robot: Robot) -> list[str]:
         found = []
-        for key in ("time", "give"):  # by which the stiffness is chosen, from nominal values
-            if parameters_of(getattr(element, key)):
-                remedy = "Give a number, or make stiffness and damping Parameters."
-                found.append(wrong(element.name, f"{key} has Parameters; expected plain numbers", remedy, key))
         for name in element.joints:
             unknown = known_joint(element, "joints", name, robot)
             found += unknown
