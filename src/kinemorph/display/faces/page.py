@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kinemorph import sheet as sheets
-from kinemorph.display.faces.blocks import written
+from kinemorph.display.faces.blocks import MOST, written
 from kinemorph.display.faces.document import Facts, Paragraph, Table
 from kinemorph.display.faces.languages.words import Words
 
@@ -26,7 +26,10 @@ def page_of(sheet: sheets.Sheet) -> list[dict[str, Any]]:
         elif isinstance(part, sheets.Verdict):
             shown[:0] = [_object(block) for block in written(part, words)]
         elif not isinstance(part, (sheets.Pose, sheets.Plot)):
-            shown += [_object(block) for block in written(part, words)]
+            most = (
+                None if isinstance(part, sheets.Table) and part.marked else MOST
+            )  # the page counts rows from the first
+            shown += [_object(block) for block in written(part, words, most)]
     return shown
 
 
