@@ -144,7 +144,7 @@ def _energy(segments: list[Segment], tolerance: float, step: Any) -> Check:
         error = float(np.abs(total - total[0]).max())
         exchanged = max(float(kinetic.max()), *(float(np.ptp(part)) for part in (potential, supplied, dissipated)))
         relative = error / exchanged if exchanged > 0.0 else error
-        if relative >= worst:
+        if worst == worst and not relative < worst:  # nan counts as the worst
             worst, largest, scale = relative, error, exchanged
     note = f"off by {largest:.2e} J where {scale:.3g} J were exchanged"
     if worst > tolerance and isinstance(step, float):
@@ -180,7 +180,7 @@ def _worst_drift(name: str, pairs: Sequence[tuple[Conserved, Ledger]], count: in
     for law, ledger in pairs:
         drift, scale, unit = law.drift(ledger)
         relative = drift / scale if scale > 0.0 else drift
-        if relative >= worst:
+        if worst == worst and not relative < worst:  # nan counts as the worst
             worst, note = relative, f"off by {drift:.2e} {unit} where it is up to {scale:.3g} {unit}"
     some = (
         f". It is checked in {len(pairs)} of {count} segments; the systems of the others do not have to conserve it"
@@ -205,7 +205,7 @@ def _changes(segments: list[Segment], tolerance: float) -> list[Check]:
     for before, after in meetings:
         for off, scale, unit in momentum_leap(before, after):
             relative = off / scale if scale > 0.0 else off
-            if relative >= worst:
+            if worst == worst and not relative < worst:  # nan counts as the worst
                 worst, note = (
                     relative,
                     f"off by {off:.2e} {unit} where it is {scale:.3g} {unit}, t = {after.t[0]:.6g} s",

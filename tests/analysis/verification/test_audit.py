@@ -56,6 +56,11 @@ def spoiled(run: Trajectory, **arrays: np.ndarray) -> Trajectory:
     return replace(run, segments=(replace(segment, **arrays),))
 
 
+def test_energies_that_are_no_numbers_break_their_balance() -> None:
+    run = simulate(library.chain(4), 20.0, q=[2.0, 1.0, 1.0, 1.0], method="euler", step=0.2, output_step=0.2)
+    assert not run.outcome.ok and audit(run)["energy balance"].status == "failed"
+
+
 def test_broken_runs_fail(swing: Trajectory) -> None:
     (segment,) = swing.segments
     faster = segment.v.copy()
